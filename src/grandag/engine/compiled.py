@@ -1,0 +1,85 @@
+"""The one decorator of all compiled functions of the engine."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from numba import njit
+from numba.core import event
+from numba.core.caching import FunctionCache
+
+__all__ = ["announcing_compilation", "compiled", "inlined"]
+
+_logger = logging.getLogger("grandag")
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def compiled(function: Function) -> Function:
+    """Compile to machine code on first use, cached on disk, without the interpreter's lock.
+
+    Arithmetic is strict: no reordered sums, no fused operations but those that `vectors.py` asks for. The optimiser
+    may take other decisions for a function compiled now than for one loaded from the cache; results must not notice.
+    """
+    return _compile(function, forceinline=False)
+
+
+def inlined(function: Function) -> Function:
+    """Like `compiled`, and copied into its callers: for what is called once per network and iteration.
+
+    Passing the many arrays of a network's state costs as much as a small network's arithmetic.
+    """
+    return _compile(function, forceinline=True)
+
+
+def _compile(function: Function, *, forceinline: bool) -> Function:
+    dispatcher: Any = njit(nogil=True, error_model="numpy", forceinline=forceinline)(function)
+    dispatcher._cache = _EngineCache(function)
+    compiled_function: Function = dispatcher
+    return compiled_function
+
+
+@contextmanager
+def announcing_compilation() -> Iterator[None]:
+    """Say so, once, if something has to be compiled within this context instead of coming from the cache."""
+    with event.install_listener("numba:compile", _Announcer()):
+        yield
+
+
+class _Announcer(event.Listener):
+    def __init__(self) -> None:
+        self.has_spoken = False
+
+    def on_start(self, event: Any) -> None:
+        if not self.has_spoken:
+            self.has_spoken = True
+            _logger.warning("Compiling for this machine; this takes up to 20 seconds and happens only once.")
+
+    def on_end(self, event: Any) -> None:
+        """Nothing to say."""
+
+
+def _fingerprint() -> str:
+    """Changes when any source file of the engine does."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+_FINGERPRINT = _fingerprint()
+
+
+class _EngineCache(FunctionCache):
+    """numba's cache on disk, with all of the engine's sources in the key.
+
+    numba looks only at the file of the function itself; the machine code also contains what it calls in other files.
+    """
+
+    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
+        return (*super()._index_key(sig, codegen), _FINGERPRINT)

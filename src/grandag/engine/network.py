@@ -1,0 +1,272 @@
+"""One small network per variable: parameters, forward pass, back-propagation (section 3 of the paper).
+
+    theta_(j) = W^(L+1) g( ... g(W^(1) x_(-j) + b^(1)) ... ) + b^(L+1)
+
+All parameters of network j are one row of `Networks.parameters`: the weights of all layers, then the density's
+constants. A bias is the weight of an input that is always 1: column 0 of every weight matrix. The other columns of
+the first layer belong to the active inputs, side by side in the order of `Networks.inputs[j]`, so that a masked input
+costs nothing. Rows of weights are padded to `LANES` with zeros, which stay zero.
+
+A batch has one row per variable, then a row of ones and a row of zeros; inner loops run along it, over the rows of
+the table.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from grandag.engine.compiled import compiled, inlined
+from grandag.engine.density import DENSITIES
+from grandag.engine.vectors import COLUMNS, multiply, multiply_transposed, padded, view
+
+__all__ = ["ACTIVATIONS", "Networks", "Shape", "Workspace", "backward", "forward", "initialise", "new_workspace"]
+
+ACTIVATIONS = {"leaky-relu": 0, "squareplus": 1}
+"""Leaky ReLU with slope 0.01 (the paper's), and the smooth (x + sqrt(x^2 + 4)) / 2, which costs as little."""
+
+LEAKY_SLOPE = 0.01
+
+
+class Shape(NamedTuple):
+    """Sizes of the networks, all alike, as plain numbers for compiled code."""
+
+    n_variables: int
+    n_layers: int  # hidden ones
+    n_units: int
+    n_outputs: int
+    n_constants: int
+    activation: int
+    density: int
+
+
+class Networks(NamedTuple):
+    """Parameters of all networks; the arrays are changed in place by training."""
+
+    shape: Shape
+    parameters: np.ndarray  # (d, n_parameters)
+    inputs: np.ndarray  # (d, padded) rows of the batch that network j reads: the ones, its active inputs, zeros
+    n_inputs: np.ndarray  # (d,) how many inputs are active
+
+    @property
+    def mask(self) -> np.ndarray:
+        """mask[i, j]: may variable i still be an input of network j?"""
+        mask = np.zeros((self.shape.n_variables,) * 2, dtype=bool)
+        for j, n in enumerate(self.n_inputs):
+            mask[self.inputs[j, 1 : n + 1], j] = True
+        return mask
+
+    def copy(self) -> Networks:
+        """Networks that share nothing with these."""
+        return Networks(self.shape, self.parameters.copy(), self.inputs.copy(), self.n_inputs.copy())
+
+
+class Workspace(NamedTuple):
+    """Buffers of one thread."""
+
+    batch: np.ndarray  # (d + 2, rows) the table's rows of this batch by variable, ones, zeros
+    units: np.ndarray  # (L + 1, units, rows) of each layer: ones, its outputs, zeros
+    slope: np.ndarray  # (2, widest layer, rows) derivatives of two neighbouring layers
+    log_p: np.ndarray  # (rows,)
+    all_units: np.ndarray  # 0, 1, 2 ...: the row list of a layer whose inputs are all active
+
+
+def initialise(
+    mask: np.ndarray,
+    *,
+    n_layers: int,
+    n_units: int,
+    activation: str,
+    density: str,
+    dtype: str,
+    rng: np.random.Generator,
+) -> Networks:
+    """Xavier-uniform weights with the leaky ReLU's gain, zero biases, log sigma = 0.
+
+    The bound of a layer is gain * sqrt(6 / (fan_in + fan_out)), gain = sqrt(2 / (1 + 0.01^2)); the first layer's
+    fan-in is the number of variables, whatever the mask.
+    """
+    law = DENSITIES[density]
+    d = mask.shape[0]
+    shape = Shape(d, n_layers, n_units, law.n_outputs, law.n_constants, ACTIVATIONS[activation], law.code)
+    parameters = np.zeros((d, constants_at(shape) + law.n_constants), dtype=dtype)
+    inputs = np.full((d, padded(d + 1)), d + 1, dtype=np.int32)
+    inputs[:, 0] = d
+    n_inputs = mask.sum(axis=0).astype(np.int64)
+    gain = math.sqrt(2 / (1 + LEAKY_SLOPE**2))
+    for j in range(d):
+        inputs[j, 1 : n_inputs[j] + 1] = np.flatnonzero(mask[:, j])
+        for layer in range(n_layers + 1):
+            n_out, n_in = layer_size(shape, layer)
+            bound = gain * math.sqrt(6 / (n_in + n_out))
+            n_active = n_inputs[j] if layer == 0 else n_in
+            weights = weights_of(shape, parameters[j], n_inputs[j], layer)
+            weights[:, 1 : n_active + 1] = rng.uniform(-bound, bound, size=(n_out, n_active))
+    return Networks(shape, parameters, inputs, n_inputs)
+
+
+def new_workspace(shape: Shape, n_rows: int, dtype: np.dtype) -> Workspace:
+    """Buffers for batches of `n_rows`, the constant rows filled in."""
+    widest, width = max(shape.n_units, shape.n_outputs), padded(n_rows)
+    workspace = Workspace(
+        batch=np.zeros((shape.n_variables + 2, width), dtype),
+        units=np.zeros((shape.n_layers + 1, padded(widest + 1), width), dtype),
+        slope=np.zeros((2, widest, width), dtype),
+        log_p=np.zeros(width, dtype),
+        all_units=np.arange(padded(widest + 1), dtype=np.int32),
+    )
+    workspace.batch[shape.n_variables] = 1
+    workspace.units[:, 0] = 1
+    return workspace
+
+
+@inlined
+def layer_size(shape, layer):
+    """(outputs, inputs) of a layer, the constant input not counted; layer 0 reads the table, layer L writes theta."""
+    n_out = shape.n_units if layer < shape.n_layers else shape.n_outputs
+    n_in = shape.n_units if layer > 0 else shape.n_variables
+    return n_out, n_in
+
+
+@inlined
+def weights_at(shape, layer):
+    """Where the weights of a layer start in a row of parameters."""
+    if layer == 0:
+        return 0
+    first = layer_size(shape, 0)[0] * padded(shape.n_variables + 1)
+    return first + (layer - 1) * shape.n_units * padded(shape.n_units + 1)
+
+
+@inlined
+def constants_at(shape):
+    """Where the density's constants start in a row of parameters."""
+    n_out, n_in = layer_size(shape, shape.n_layers)
+    return weights_at(shape, shape.n_layers) + n_out * padded(n_in + 1)
+
+
+@inlined
+def constants_of(shape, parameters):
+    """The density's constants as a view."""
+    return view(parameters, constants_at(shape), (shape.n_constants,))
+
+
+@inlined
+def weights_of(shape, parameters, n_inputs, layer):
+    """The weight matrix of a layer as a view (outputs, padded inputs), biases in column 0."""
+    n_out, n_in = layer_size(shape, layer)
+    return view(parameters, weights_at(shape, layer), (n_out, padded((n_in if layer > 0 else n_inputs) + 1)))
+
+
+@inlined
+def row_of(array, j):
+    """Row j of a matrix."""
+    return view(array, j * array.shape[1], (array.shape[1],))
+
+
+@inlined
+def rows_read(networks, j):
+    """The rows of the batch that network j reads, rounded up with the row of zeros."""
+    width = networks.inputs.shape[1]
+    return view(networks.inputs, j * width, (-(-(networks.n_inputs[j] + 1) // COLUMNS) * COLUMNS,))
+
+
+@inlined
+def layer_units(workspace, layer, first, n):
+    """Rows `first` to `first + n` of the units of a layer (0: the ones; from 1 on: its outputs)."""
+    _, n_rows, width = workspace.units.shape
+    return view(workspace.units, (layer * n_rows + first) * width, (n, width))
+
+
+@inlined
+def layer_slope(workspace, step, n):
+    """Derivatives with respect to the `n` outputs of the layer that is `step` layers below theta."""
+    _, n_rows, width = workspace.slope.shape
+    return view(workspace.slope, (step % 2) * n_rows * width, (n, width))
+
+
+@compiled
+def forward(networks, workspace, j):
+    """Fill `units[0..L]` of network j from the batch; returns theta, a view (outputs, rows of the table)."""
+    shape, n_inputs = networks.shape, networks.n_inputs[j]
+    parameters = row_of(networks.parameters, j)
+    source, rows = view(workspace.batch, 0, workspace.batch.shape), rows_read(networks, j)
+    for layer in range(shape.n_layers + 1):
+        n_out = layer_size(shape, layer)[0]
+        multiply(layer_units(workspace, layer, 1, n_out), weights_of(shape, parameters, n_inputs, layer), source, rows)
+        if layer < shape.n_layers:
+            activate(shape.activation, layer_units(workspace, layer, 1, n_out))
+        source, rows = layer_units(workspace, layer, 0, n_out + 1), view(workspace.all_units, 0, (n_out + 1,))
+    return layer_units(workspace, shape.n_layers, 1, shape.n_outputs)
+
+
+@compiled
+def backward(networks, workspace, gradient, j):
+    """Gradient of a scalar with respect to all weights and biases of network j, after `forward`.
+
+    `workspace.slope[0]` holds the derivatives with respect to theta. Returns the derivatives with respect to the
+    first layer's outputs before the activation.
+    """
+    shape, n_inputs = networks.shape, networks.n_inputs[j]
+    parameters, last = row_of(networks.parameters, j), shape.n_layers
+    for step in range(last):
+        layer = last - step
+        n_out, n_in = layer_size(shape, layer)
+        slope, slope_below = layer_slope(workspace, step, n_out), layer_slope(workspace, step + 1, n_in)
+        n_read = -(-(n_in + 1) // COLUMNS) * COLUMNS
+        units_below = layer_units(workspace, layer - 1, 0, n_read)
+        read = view(workspace.all_units, 0, (n_read,))
+        multiply_transposed(weights_of(shape, gradient, n_inputs, layer), slope, units_below, read)
+        multiply_by_transpose(slope_below, weights_of(shape, parameters, n_inputs, layer), slope, workspace.all_units)
+        multiply_by_activation_slope(shape.activation, slope_below, layer_units(workspace, layer - 1, 1, n_in))
+    slope, rows = layer_slope(workspace, last, layer_size(shape, 0)[0]), rows_read(networks, j)
+    first_gradient = weights_of(shape, gradient, n_inputs, 0)
+    multiply_transposed(first_gradient, slope, workspace.batch, rows)
+    clear_columns(first_gradient, rows.size)
+    return slope
+
+
+@inlined
+def clear_columns(matrix, first):
+    """matrix[:, first:] = 0"""
+    for r in range(matrix.shape[0]):
+        for c in range(first, matrix.shape[1]):
+            matrix[r, c] = 0
+
+
+@inlined
+def multiply_by_transpose(out, weights, slope, all_units):
+    """out = weights[:, 1:].T @ slope: back through a layer, without its biases."""
+    multiply(out, weights[:, 1:].T, slope, view(all_units, 0, (weights.shape[0],)))
+
+
+@inlined
+def activate(activation, y):
+    """y = g(y): leaky ReLU max(y, 0.01 y), or squareplus (y + sqrt(y^2 + 4)) / 2."""
+    number = y.dtype.type
+    flat = view(y, 0, (y.size,))
+    if activation == 0:
+        leak = number(LEAKY_SLOPE)
+        for k in range(flat.size):
+            x = flat[k]
+            flat[k] = x if x > 0 else leak * x
+    else:
+        for k in range(flat.size):
+            x = flat[k]
+            flat[k] = number(0.5) * (x + math.sqrt(x * x + number(4)))
+
+
+@inlined
+def multiply_by_activation_slope(activation, slope, y):
+    """slope *= g'(x), from y = g(x): 1 or 0.01 by the sign of y, or y^2 / (1 + y^2)."""
+    number = slope.dtype.type
+    flat, flat_y = view(slope, 0, (slope.size,)), view(y, 0, (y.size,))
+    if activation == 0:
+        leak = number(LEAKY_SLOPE)
+        for k in range(flat.size):
+            flat[k] *= number(1) if flat_y[k] > 0 else leak
+    else:
+        for k in range(flat.size):
+            square = flat_y[k] * flat_y[k]
+            flat[k] *= square / (number(1) + square)

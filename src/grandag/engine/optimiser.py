@@ -1,0 +1,25 @@
+"""RMSprop (Tieleman and Hinton 2012) with decay 0.99, no momentum, epsilon outside the square root."""
+
+from __future__ import annotations
+
+import math
+
+from grandag.engine.compiled import inlined
+
+__all__ = ["rmsprop"]
+
+DECAY = 0.99
+EPSILON = 1e-8
+
+
+@inlined
+def rmsprop(parameters, gradient, scale, mean_square, learning_rate):
+    """g = scale * gradient;  v <- 0.99 v + 0.01 g^2;  w <- w - learning_rate * g / (sqrt(v) + 1e-8), in place."""
+    number = parameters.dtype.type
+    decay, rest, epsilon = number(DECAY), number(1 - DECAY), number(EPSILON)
+    factor, rate = number(scale), number(learning_rate)
+    for k in range(parameters.size):
+        g = factor * gradient[k]
+        v = decay * mean_square[k] + rest * g * g
+        mean_square[k] = v
+        parameters[k] -= rate * g / (math.sqrt(v) + epsilon)

@@ -1,0 +1,381 @@
+"""Compiled loops over rows: iterations of the augmented Lagrangian, held-out likelihood, expected Jacobian.
+
+One iteration takes an RMSprop step on
+
+    - 1 / (|B| d) sum_{x in B} sum_j log p_j(x_j | x_(-j)) + lambda h(A_phi) + mu / 2 h(A_phi)^2
+
+over a batch B of rows, and then masks for good every input whose A_ij, from before the step, is at most epsilon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from grandag.engine.acyclicity import Components, Powers, acyclicity, find_components, new_components, new_powers
+from grandag.engine.compiled import compiled, inlined
+from grandag.engine.connectivity import add_connectivity_gradient, connectivity
+from grandag.engine.density import log_density, log_density_slope
+from grandag.engine.network import (
+    Networks,
+    Workspace,
+    backward,
+    clear_columns,
+    constants_of,
+    forward,
+    layer_slope,
+    multiply_by_transpose,
+    new_workspace,
+    row_of,
+    weights_at,
+    weights_of,
+)
+from grandag.engine.optimiser import rmsprop
+from grandag.engine.random import draw_rows, new_state
+from grandag.engine.threads import new_barrier, run_together, share, wait
+from grandag.engine.vectors import dot, padded, view
+
+__all__ = [
+    "ACYCLIC",
+    "FINISHED",
+    "NOT_FINITE",
+    "Objective",
+    "Trainer",
+    "expected_jacobian",
+    "mean_log_likelihood",
+    "weighted_adjacency",
+]
+
+FINISHED, ACYCLIC, NOT_FINITE = 0, 1, 2
+"""Why iterations ended: all done; h has reached the tolerance; a number is not finite."""
+
+_BLOCK_ROWS = 64
+"""Rows that are evaluated at a time outside training."""
+
+
+class Objective(NamedTuple):
+    """What iterations minimise, and how."""
+
+    lagrange_multiplier: float
+    penalty: float
+    learning_rate: float
+    mask_threshold: float
+    tolerance: float
+    is_constrained: bool  # False: likelihood only, the mask stays (retraining)
+
+
+class Worker(NamedTuple):
+    """What one thread owns. All threads draw the same batches."""
+
+    workspace: Workspace
+    generator: np.ndarray
+    permutation: np.ndarray
+    gradient: np.ndarray  # of one network, by parameter
+    column_slope: np.ndarray  # (lambda + mu h) dh / dA_ij by position i in the inputs of one network
+    right: np.ndarray  # (L + 1, units), see connectivity.py
+
+
+class State(NamedTuple):
+    """What the threads share: each writes the rows (of A, the columns) of its own networks."""
+
+    mean_square: np.ndarray  # of the gradient, by parameter: the state of RMSprop
+    A: np.ndarray  # (d, d) A_phi
+    column: np.ndarray  # (d, d) A_ij in row j, by position i in the inputs of network j
+    left: np.ndarray  # (d, L + 1, units), see connectivity.py
+    exponential: np.ndarray  # (d, d) e^A - I inside components
+    components: Components
+    powers: Powers
+    mask_has_changed: np.ndarray  # (d,) since the components were found, by network
+    log_likelihood: np.ndarray  # (d,) of the last batch
+    totals: np.ndarray  # (3,) iterations, h of the last one, sum over iterations of the mean log-likelihood
+    barrier: np.ndarray
+
+
+class Trainer:
+    """Iterations on a table of standardised or raw rows; `networks` are changed in place."""
+
+    def __init__(
+        self, networks: Networks, rows: np.ndarray, batch_size: int, rng: np.random.Generator, n_threads: int = 1
+    ) -> None:
+        shape, dtype = networks.shape, networks.parameters.dtype
+        d = shape.n_variables
+        self.networks = networks
+        self.rows = np.ascontiguousarray(rows, dtype=dtype)
+        self.batch_size = min(batch_size, len(rows))
+        generator = new_state(rng)
+        products = (shape.n_layers + 1, padded(max(shape.n_units, shape.n_outputs) + 1))
+        self.workers = [
+            Worker(
+                workspace=new_workspace(shape, self.batch_size, dtype),
+                generator=generator.copy(),
+                permutation=np.arange(len(rows), dtype=np.int32),
+                gradient=np.zeros(networks.parameters.shape[1], dtype),
+                column_slope=np.zeros(padded(d + 1), dtype),
+                right=np.zeros(products, dtype),
+            )
+            for _ in range(n_threads)
+        ]
+        self.state = State(
+            mean_square=np.zeros_like(networks.parameters),
+            A=np.zeros((d, d), dtype),
+            column=np.zeros((d, padded(d + 1)), dtype),
+            left=np.zeros((d, *products), dtype),
+            exponential=np.zeros((d, d), dtype),
+            components=new_components(d),
+            powers=new_powers(d, dtype),
+            mask_has_changed=np.ones(d, np.bool_),
+            log_likelihood=np.zeros(d),
+            totals=np.zeros(3),
+            barrier=new_barrier(),
+        )
+
+    def run(self, objective: Objective, n_iterations: int) -> tuple[int, int, float, float]:
+        """Iterate; (why it ended, iterations done, h of the last one, mean log-likelihood of the batches)."""
+        outcome = run_together(
+            iterate, self.workers, self.networks, self.state, self.rows, self.batch_size, objective, n_iterations
+        )
+        n_done, h, log_likelihood = self.state.totals
+        return outcome, int(n_done), float(h), float(log_likelihood / n_done)
+
+    def restart_optimiser(self) -> None:
+        """Forget the running mean of squared gradients."""
+        self.state.mean_square[:] = 0
+
+
+@compiled
+def iterate(thread, n_threads, worker, networks, state, rows, batch_size, objective, n_iterations):
+    """Up to `n_iterations` iterations, all threads together."""
+    first, last = share(networks.shape.n_variables, thread, n_threads)
+    scale = 1 / (batch_size * networks.shape.n_variables)
+    if thread == 0:
+        state.totals[:] = 0
+    for j in range(first, last):
+        fill_adjacency(networks, state.left, state.column, state.A, j)
+    for _ in range(n_iterations):
+        wait(state.barrier, n_threads)
+        if thread == 0 and state.mask_has_changed.any():
+            find_components(networks.inputs, networks.n_inputs, state.components)
+            state.mask_has_changed[:] = False
+        h = 0.0
+        if objective.is_constrained:
+            wait(state.barrier, n_threads)
+            h = acyclicity(state.A, state.components, state.powers, state.exponential, state.barrier, thread, n_threads)
+        draw_rows(worker.generator, worker.permutation, batch_size)
+        load_batch(rows, worker.permutation[:batch_size], worker.workspace.batch)
+        multiplier = objective.lagrange_multiplier + objective.penalty * h
+        for j in range(first, last):
+            state.log_likelihood[j] = fill_likelihood_gradient(
+                networks, worker.workspace, worker.gradient, batch_size, j
+            )
+            if h > 0:
+                fill_column_slope(
+                    networks, state.exponential, state.components.label, -multiplier / scale, j, worker.column_slope
+                )
+                add_connectivity_gradient(
+                    networks, left_of(state.left, j), worker.column_slope, worker.right, worker.gradient, j
+                )
+            step(networks, state.mean_square, worker.gradient, -scale, objective.learning_rate, j)
+            if objective.is_constrained:
+                n_small = count_small(row_of(state.column, j), networks.n_inputs[j], objective.mask_threshold)
+                if n_small > 0:
+                    drop_inputs(
+                        networks, state.mean_square, state.A, state.column, objective.mask_threshold, n_small, j
+                    )
+                    state.mask_has_changed[j] = True
+                fill_adjacency(networks, state.left, state.column, state.A, j)
+        wait(state.barrier, n_threads)
+        mean_log_likelihood = state.log_likelihood.mean()
+        if thread == 0:
+            state.totals[0] += 1
+            state.totals[1] = h
+            state.totals[2] += mean_log_likelihood
+        if not np.isfinite(mean_log_likelihood + h):
+            return NOT_FINITE
+        if objective.is_constrained and h <= objective.tolerance:
+            return ACYCLIC
+    return FINISHED
+
+
+@inlined
+def load_batch(rows, chosen, batch):
+    """batch[i, b] = rows[chosen[b], i]"""
+    for b in range(chosen.size):
+        for i in range(rows.shape[1]):
+            batch[i, b] = rows[chosen[b], i]
+
+
+@inlined
+def fill_likelihood_gradient(networks, workspace, gradient, n_rows, j):
+    """gradient = derivatives of sum_b log p_j; returns the mean log-likelihood."""
+    shape = networks.shape
+    outputs = forward(networks, workspace, j)
+    x, ones = row_of(workspace.batch, j), row_of(workspace.batch, shape.n_variables)
+    constants = constants_of(shape, row_of(networks.parameters, j))
+    log_density(shape.density, x, outputs, constants, n_rows, workspace.log_p)
+    slope = layer_slope(workspace, 0, shape.n_outputs)
+    clear_columns(slope, n_rows)
+    log_density_slope(shape.density, x, outputs, constants, n_rows, slope, constants_of(shape, gradient))
+    backward(networks, workspace, gradient, j)
+    return dot(workspace.log_p, ones) / n_rows
+
+
+@inlined
+def fill_column_slope(networks, exponential, label, factor, j, column_slope):
+    """column_slope[p] = factor * dh / dA_ij for the p-th input i; 0 outside the component of j, on no cycle."""
+    number, n = column_slope.dtype.type, networks.n_inputs[j]
+    for p in range(1, n + 1):
+        i = networks.inputs[j, p]
+        column_slope[p] = number(factor) * exponential[j, i] if label[i] == label[j] else number(0)
+    for p in range(n + 1, padded(n + 1)):
+        column_slope[p] = 0
+
+
+@inlined
+def left_of(left, j):
+    """The left products of network j."""
+    _, n_layers, width = left.shape
+    return view(left, j * n_layers * width, (n_layers, width))
+
+
+@inlined
+def fill_adjacency(networks, left, columns, A, j):
+    """Column j of A_phi."""
+    column = row_of(columns, j)
+    connectivity(networks, left_of(left, j), column, j)
+    for p in range(1, networks.n_inputs[j] + 1):
+        A[networks.inputs[j, p], j] = column[p]
+
+
+@inlined
+def step(networks, mean_squares, gradient, scale, learning_rate, j):
+    """RMSprop on the parameters of network j: the first layer's active columns, then all the rest."""
+    n_first = weights_of(networks.shape, gradient, networks.n_inputs[j], 0).size
+    rest, n_parameters = weights_at(networks.shape, 1), gradient.size
+    for start, n in ((0, n_first), (rest, n_parameters - rest)):
+        at = j * n_parameters + start
+        parameters, mean_square = view(networks.parameters, at, (n,)), view(mean_squares, at, (n,))
+        rmsprop(parameters, view(gradient, start, (n,)), scale, mean_square, learning_rate)
+
+
+@inlined
+def count_small(column, n_inputs, threshold):
+    """How many entries at positions 1 to n_inputs are at most the threshold."""
+    count = 0
+    for p in range(1, n_inputs + 1):
+        count += column[p] <= threshold
+    return count
+
+
+@compiled
+def drop_inputs(networks, mean_squares, A, columns, threshold, n_dropped, j):
+    """Mask the `n_dropped` inputs with A_ij <= threshold; those that stay move together."""
+    shape, n = networks.shape, networks.n_inputs[j]
+    column, inputs = row_of(columns, j), row_of(networks.inputs, j)
+    kept = np.zeros(n + 1 - n_dropped, np.int64)
+    k = 1
+    for p in range(1, n + 1):
+        if column[p] <= threshold:
+            A[inputs[p], j] = 0
+        else:
+            kept[k] = p
+            k += 1
+    for array in (networks.parameters, mean_squares):
+        row = row_of(array, j)
+        keep_columns(weights_of(shape, row, n, 0), weights_of(shape, row, n - n_dropped, 0), kept)
+    for p in range(1, n + 1):
+        inputs[p] = inputs[kept[p]] if p < kept.size else shape.n_variables + 1
+    networks.n_inputs[j] = n - n_dropped
+
+
+@compiled
+def keep_columns(old, new, kept):
+    """new = old[:, kept], then zeros; both begin at the same address, and `new` is not wider."""
+    for r in range(old.shape[0]):
+        for c in range(new.shape[1]):
+            new[r, c] = old[r, kept[c]] if c < kept.size else 0
+
+
+def weighted_adjacency(networks: Networks) -> np.ndarray:
+    """A_phi of the networks as they are, masked entries 0."""
+    shape = networks.shape
+    A = np.zeros((shape.n_variables,) * 2, networks.parameters.dtype)
+    left = np.zeros((shape.n_layers + 1, padded(max(shape.n_units, shape.n_outputs) + 1)), A.dtype)
+    column = np.zeros(padded(shape.n_variables + 1), A.dtype)
+    for j, n in enumerate(networks.n_inputs):
+        connectivity(networks, left, column, j)
+        A[networks.inputs[j, 1 : n + 1], j] = column[1 : n + 1]
+    return A
+
+
+def mean_log_likelihood(networks: Networks, rows: np.ndarray, n_threads: int = 1) -> np.ndarray:
+    """Mean over the rows of log p_j, per variable j."""
+    sums = np.zeros(networks.shape.n_variables)
+    _over_blocks(sum_log_likelihood, networks, rows, sums, n_threads)
+    return sums / len(rows)
+
+
+def expected_jacobian(networks: Networks, rows: np.ndarray, n_threads: int = 1) -> np.ndarray:
+    """J_ij = mean over the rows of |d log p_j / d x_i| through the network's inputs (x_j's own argument is fixed)."""
+    sums = np.zeros((networks.shape.n_variables,) * 2)
+    _over_blocks(sum_absolute_slopes, networks, rows, sums, n_threads)
+    return sums / len(rows)
+
+
+def _over_blocks(
+    function: Callable[..., None], networks: Networks, rows: np.ndarray, sums: np.ndarray, n_threads: int
+) -> None:
+    shape, dtype = networks.shape, networks.parameters.dtype
+    rows = np.ascontiguousarray(rows, dtype=dtype)
+    workspaces = [new_workspace(shape, _BLOCK_ROWS, dtype) for _ in range(n_threads)]
+    run_together(function, workspaces, networks, rows, sums)
+
+
+@compiled
+def load_block(rows, start, batch):
+    """Fill the batch with the rows from `start` on; how many there were."""
+    n = min(_BLOCK_ROWS, rows.shape[0] - start)
+    for b in range(n):
+        for i in range(rows.shape[1]):
+            batch[i, b] = rows[start + b, i]
+    return n
+
+
+@compiled
+def sum_log_likelihood(thread, n_threads, workspace, networks, rows, sums):
+    """sums[j] += sum over the rows of log p_j, for the networks of this thread."""
+    shape = networks.shape
+    first, last = share(shape.n_variables, thread, n_threads)
+    for start in range(0, rows.shape[0], _BLOCK_ROWS):
+        n = load_block(rows, start, workspace.batch)
+        workspace.log_p[:] = 0
+        for j in range(first, last):
+            outputs = forward(networks, workspace, j)
+            constants = constants_of(shape, row_of(networks.parameters, j))
+            log_density(shape.density, row_of(workspace.batch, j), outputs, constants, n, workspace.log_p)
+            sums[j] += dot(workspace.log_p, row_of(workspace.batch, shape.n_variables))
+
+
+@compiled
+def sum_absolute_slopes(thread, n_threads, workspace, networks, rows, sums):
+    """sums[i, j] += sum over the rows of |d log p_j / d x_i|, for the networks of this thread."""
+    shape = networks.shape
+    first, last = share(shape.n_variables, thread, n_threads)
+    gradient = np.zeros(networks.parameters.shape[1], networks.parameters.dtype)
+    input_slope = np.zeros_like(workspace.batch)
+    for start in range(0, rows.shape[0], _BLOCK_ROWS):
+        n = load_block(rows, start, workspace.batch)
+        for j in range(first, last):
+            n_inputs, parameters = networks.n_inputs[j], row_of(networks.parameters, j)
+            outputs = forward(networks, workspace, j)
+            slope = layer_slope(workspace, 0, shape.n_outputs)
+            clear_columns(slope, n)
+            x, constants = row_of(workspace.batch, j), constants_of(shape, parameters)
+            log_density_slope(shape.density, x, outputs, constants, n, slope, constants_of(shape, gradient))
+            first_slope = backward(networks, workspace, gradient, j)
+            here = view(input_slope, 0, (n_inputs, input_slope.shape[1]))
+            multiply_by_transpose(here, weights_of(shape, parameters, n_inputs, 0), first_slope, workspace.all_units)
+            for p in range(n_inputs):
+                for b in range(n):
+                    sums[networks.inputs[j, p + 1], j] += abs(input_slope[p, b])

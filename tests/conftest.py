@@ -1,0 +1,28 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+SHARED = Path(__file__).parents[2] / "shared"
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20260101)
+
+
+@pytest.fixture(scope="session")
+def authors() -> Path:
+    """The authors' released data sets, which stand beside the project where it is developed."""
+    path = SHARED / "data" / "authors"
+    if not path.is_dir():
+        pytest.skip("the authors' data sets are not beside the project")
+    return path
+
+
+def nonlinear_chain(rng: np.random.Generator, n: int = 1000) -> np.ndarray:
+    """X0 -> X1 -> X2 with additive Gaussian noise: identifiable, and easy."""
+    x0 = rng.normal(size=n)
+    x1 = np.sin(2 * x0) + 0.2 * rng.normal(size=n)
+    x2 = x1**2 - x1 + 0.2 * rng.normal(size=n)
+    return np.column_stack([x0, x1, x2])

@@ -1,0 +1,302 @@
+"""One iteration and its parts against finite differences and against plain numpy."""
+
+import numpy as np
+import pytest
+
+from grandag.engine.acyclicity import acyclicity, find_components
+from grandag.engine.connectivity import add_connectivity_gradient
+from grandag.engine.density import DENSITIES
+from grandag.engine.network import ACTIVATIONS, initialise, layer_size, weights_of
+from grandag.engine.optimiser import rmsprop
+from grandag.engine.random import draw_rows, new_state
+from grandag.engine.training import (
+    ACYCLIC,
+    FINISHED,
+    NOT_FINITE,
+    Objective,
+    Trainer,
+    expected_jacobian,
+    fill_adjacency,
+    fill_column_slope,
+    fill_likelihood_gradient,
+    load_batch,
+    mean_log_likelihood,
+    weighted_adjacency,
+)
+
+D = 5
+
+
+def new_networks(rng, *, d=D, n_layers=2, n_units=4, activation="leaky-relu", density="gaussian", dtype="float64",
+                 mask=None):  # fmt: skip
+    mask = ~np.eye(d, dtype=bool) if mask is None else mask
+    networks = initialise(
+        mask, n_layers=n_layers, n_units=n_units, activation=activation, density=density, dtype=dtype, rng=rng
+    )
+    networks.parameters[:] *= 0.6  # moderate variances, so that differences are exact enough
+    for j in range(d):  # biases and constants that are not zero
+        for layer in range(n_layers + 1):
+            weights = weights_of(networks.shape, networks.parameters[j], networks.n_inputs[j], layer)
+            weights[:, 0] = 0.1 * rng.normal(size=len(weights))
+    if networks.shape.n_constants:
+        networks.parameters[:, -1] = 0.1 * rng.normal(size=d)
+    return networks
+
+
+def parameter_positions(networks, j):
+    """Where the parameters in use of network j are (not the padding)."""
+    used = np.zeros(networks.parameters.shape[1], dtype=bool)
+    for layer in range(networks.shape.n_layers + 1):
+        n_in = networks.n_inputs[j] if layer == 0 else layer_size(networks.shape, layer)[1]
+        weights_of(networks.shape, used, networks.n_inputs[j], layer)[:, : n_in + 1] = True
+    used[used.size - networks.shape.n_constants :] = True
+    return np.flatnonzero(used)
+
+
+def dense_h(networks):
+    """tr(e^A) - d by a long series."""
+    A = weighted_adjacency(networks)
+    power, total = np.eye(len(A)), 0.0
+    for k in range(1, 60):
+        power = power @ A / k
+        total += np.trace(power)
+    return total
+
+
+def lagrangian(networks, rows, lagrange_multiplier, penalty):
+    h = dense_h(networks)
+    return -mean_log_likelihood(networks, rows).mean() + lagrange_multiplier * h + 0.5 * penalty * h**2
+
+
+def engine_gradient(networks, rows, lagrange_multiplier, penalty):
+    """The gradient as `iterate` puts it together, for a batch of all rows."""
+    n, d = rows.shape
+    trainer = Trainer(networks, rows, n, np.random.default_rng(0))
+    state, worker = trainer.state, trainer.workers[0]
+    find_components(networks.inputs, networks.n_inputs, state.components)
+    for j in range(d):
+        fill_adjacency(networks, state.left, state.column, state.A, j)
+    h = acyclicity(state.A, state.components, state.powers, state.exponential, state.barrier, 0, 1)
+    load_batch(trainer.rows, np.arange(n, dtype=np.int32), worker.workspace.batch)
+    gradient, scale = np.zeros_like(networks.parameters), 1 / (n * d)
+    for j in range(d):
+        worker.gradient[:] = 0  # so that what is never written can be told
+        fill_likelihood_gradient(networks, worker.workspace, worker.gradient, n, j)
+        factor = -(lagrange_multiplier + penalty * h) / scale
+        fill_column_slope(networks, state.exponential, state.components.label, factor, j, worker.column_slope)
+        add_connectivity_gradient(networks, state.left[j], worker.column_slope, worker.right, worker.gradient, j)
+        gradient[j] = -scale * worker.gradient
+    return gradient
+
+
+@pytest.mark.parametrize("density", DENSITIES)
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize("n_layers", [0, 1, 2, 3])
+def test_gradient_of_augmented_lagrangian(rng, density, activation, n_layers):
+    mask = (rng.random((D, D)) < 0.8) & ~np.eye(D, dtype=bool)
+    networks = new_networks(rng, n_layers=n_layers, activation=activation, density=density, mask=mask)
+    rows = rng.normal(size=(23, D))
+    gradient = engine_gradient(networks, rows, 0.7, 3.0)
+    step = 1e-6
+    for j in range(D):
+        for k in parameter_positions(networks, j):
+            value = networks.parameters[j, k]
+            networks.parameters[j, k] = value + step
+            above = lagrangian(networks, rows, 0.7, 3.0)
+            networks.parameters[j, k] = value - step
+            below = lagrangian(networks, rows, 0.7, 3.0)
+            networks.parameters[j, k] = value
+            np.testing.assert_allclose(gradient[j, k], (above - below) / (2 * step), rtol=2e-5, atol=2e-8)
+        unused = np.setdiff1d(np.arange(gradient.shape[1]), parameter_positions(networks, j))
+        assert (gradient[j, unused] == 0).all()
+
+
+def test_float32_gradient_is_the_float64_one(rng):
+    double = new_networks(rng, d=12, density="additive-gaussian", n_units=10)
+    single = double._replace(parameters=double.parameters.astype(np.float32))
+    rows = rng.normal(size=(64, 12))
+    expected = engine_gradient(double, rows, 0.7, 3.0)
+    np.testing.assert_allclose(engine_gradient(single, rows, 0.7, 3.0), expected, rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize("n_layers", [0, 1, 2, 3])
+@pytest.mark.parametrize("density", DENSITIES)
+def test_weighted_adjacency_is_the_mean_over_paths(rng, n_layers, density):
+    networks = new_networks(rng, n_layers=n_layers, density=density)
+    A = weighted_adjacency(networks)
+    for j in range(D):
+        product = np.eye(networks.shape.n_outputs)
+        for layer in range(n_layers, -1, -1):
+            weights = np.abs(weights_of(networks.shape, networks.parameters[j], networks.n_inputs[j], layer))
+            n_in = layer_size(networks.shape, layer)[1] if layer else networks.n_inputs[j]
+            product = product @ weights[:, 1 : n_in + 1]
+        expected = np.insert(product.sum(axis=0), j, 0) / (networks.shape.n_outputs * 4**n_layers)
+        np.testing.assert_allclose(A[:, j], expected, rtol=1e-12)
+
+
+def predict(networks, j, x):
+    """theta_(j) for rows x, in plain numpy."""
+    active = networks.inputs[j, 1 : networks.n_inputs[j] + 1]
+    units = x[:, active]
+    for layer in range(networks.shape.n_layers + 1):
+        weights = weights_of(networks.shape, networks.parameters[j], networks.n_inputs[j], layer)
+        units = units @ weights[:, 1 : units.shape[1] + 1].T + weights[:, 0]
+        if layer < networks.shape.n_layers:
+            if networks.shape.activation == ACTIVATIONS["leaky-relu"]:
+                units = np.where(units > 0, units, 0.01 * units)
+            else:
+                units = (units + np.sqrt(units**2 + 4)) / 2
+    return units
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize("n_rows", [1, 64, 150])
+def test_mean_log_likelihood(rng, activation, n_rows):
+    networks = new_networks(rng, activation=activation, density="gaussian")
+    rows = rng.normal(size=(n_rows, D))
+    expected = []
+    for j in range(D):
+        mean, log_sigma = predict(networks, j, rows).T
+        expected.append(
+            np.mean(-0.5 * ((rows[:, j] - mean) / np.exp(log_sigma)) ** 2 - log_sigma - 0.5 * np.log(2 * np.pi))
+        )
+    np.testing.assert_allclose(mean_log_likelihood(networks, rows), expected, rtol=1e-12)
+    np.testing.assert_array_equal(mean_log_likelihood(networks, rows, 2), mean_log_likelihood(networks, rows))
+
+
+@pytest.mark.parametrize("density", DENSITIES)
+def test_expected_jacobian(rng, density):
+    """Finite differences through the inputs, the own argument of x_j held fixed."""
+    mask = (rng.random((D, D)) < 0.7) & ~np.eye(D, dtype=bool)
+    networks = new_networks(rng, activation="squareplus", density=density, mask=mask)
+    rows = rng.normal(size=(70, D))
+    step, expected = 1e-6, np.zeros((D, D))
+
+    def log_density(j, x, inputs):
+        theta = predict(networks, j, inputs)
+        log_sigma = theta[:, 1] if density == "gaussian" else networks.parameters[j, -1]
+        return -0.5 * ((x[:, j] - theta[:, 0]) / np.exp(log_sigma)) ** 2 - log_sigma
+
+    for i in range(D):
+        shift = np.eye(D)[i] * step
+        for j in range(D):
+            slope = (log_density(j, rows, rows + shift) - log_density(j, rows, rows - shift)) / (2 * step)
+            expected[i, j] = np.abs(slope).mean()
+    np.testing.assert_allclose(expected_jacobian(networks, rows), expected, rtol=1e-6, atol=1e-8)
+    np.testing.assert_array_equal(expected_jacobian(networks, rows, 2), expected_jacobian(networks, rows))
+
+
+def test_rmsprop(rng):
+    weights, gradient = rng.normal(size=(2, 16))
+    mean_square = np.zeros(16)
+    expected, v = weights.copy(), np.zeros(16)
+    for _ in range(3):
+        rmsprop(weights, gradient, 2.0, mean_square, 1e-2)
+        v = 0.99 * v + 0.01 * (2 * gradient) ** 2
+        expected -= 1e-2 * 2 * gradient / (np.sqrt(v) + 1e-8)
+    np.testing.assert_allclose(weights, expected, rtol=1e-12)
+
+
+def test_iterations_are_rmsprop_steps_on_the_gradient(rng):
+    """Three iterations over a batch of all rows, step by step outside the engine."""
+    networks = new_networks(rng, density="additive-gaussian", n_layers=1)
+    reference, rows = networks.copy(), rng.normal(size=(32, D))
+    v = np.zeros_like(reference.parameters)
+    for _ in range(3):
+        gradient = engine_gradient(reference, rows, 0.5, 2.0)
+        v = 0.99 * v + 0.01 * gradient**2
+        reference.parameters[:] -= 1e-2 * gradient / (np.sqrt(v) + 1e-8)
+    trainer = Trainer(networks, rows, 32, rng)
+    ended, n_done, h, _ = trainer.run(Objective(0.5, 2.0, 1e-2, 0.0, 0.0, is_constrained=True), 3)
+    assert (ended, n_done) == (FINISHED, 3)
+    assert h > 0
+    np.testing.assert_allclose(networks.parameters, reference.parameters, rtol=1e-8, atol=1e-10)
+
+
+def test_inputs_are_masked_by_the_adjacency_before_the_step(rng):
+    networks = new_networks(rng, d=20, density="additive-gaussian")
+    before, A = networks.copy(), weighted_adjacency(networks)
+    epsilon = float(np.median(A[A > 0]))
+    Trainer(networks, rng.normal(size=(50, 20)), 50, rng).run(Objective(0, 1, 1e-3, epsilon, 0, True), 1)
+    np.testing.assert_array_equal(networks.mask, epsilon < A)
+    # The columns that stay belong to the same inputs as before: one small step changes no weight by much.
+    for j in range(20):
+        kept = np.isin(before.inputs[j, 1 : before.n_inputs[j] + 1], networks.inputs[j, 1 : networks.n_inputs[j] + 1])
+        old = weights_of(before.shape, before.parameters[j], before.n_inputs[j], 0)[:, 1 : before.n_inputs[j] + 1]
+        new = weights_of(networks.shape, networks.parameters[j], networks.n_inputs[j], 0)
+        np.testing.assert_allclose(new[:, 1 : networks.n_inputs[j] + 1], old[:, kept], atol=0.011)
+        assert (new[:, networks.n_inputs[j] + 1 :] == 0).all()
+        assert (np.diff(networks.inputs[j, 1 : networks.n_inputs[j] + 1]) > 0).all()
+
+
+@pytest.mark.parametrize("n_threads", [2, 3])
+def test_threads_give_the_same_bits(rng, n_threads):
+    rows = rng.normal(size=(200, 24)).astype(np.float32)
+    start = new_networks(rng, d=24, density="additive-gaussian", dtype="float32", n_units=10)
+    results = []
+    for n in (1, n_threads):
+        networks = start.copy()
+        trainer = Trainer(networks, rows, 64, np.random.default_rng(5), n)
+        objective = Objective(0.1, 1.0, 1e-2, 2e-2, 1e-8, is_constrained=True)
+        outcome = [trainer.run(objective, 50) for _ in range(4)]
+        results.append((outcome, networks.parameters.copy(), networks.mask))
+    (outcome, parameters, mask), (outcome_threads, parameters_threads, mask_threads) = results
+    assert outcome == outcome_threads
+    assert 0 < mask.sum() < 24 * 23
+    np.testing.assert_array_equal(mask, mask_threads)
+    np.testing.assert_array_equal(parameters, parameters_threads)
+
+
+def test_stops_when_acyclic(rng):
+    networks = new_networks(rng, mask=np.triu(np.ones((D, D), dtype=bool), 1))
+    trainer = Trainer(networks, rng.normal(size=(40, D)), 20, rng)
+    ended, n_done, h, _ = trainer.run(Objective(0, 1, 1e-3, 0, 1e-8, is_constrained=True), 10)
+    assert (ended, n_done, h) == (ACYCLIC, 1, 0)
+
+
+def test_stops_when_not_finite(rng):
+    rows = rng.normal(size=(40, D))
+    rows[:, 2] = 1e300
+    trainer = Trainer(new_networks(rng), rows, 20, rng)
+    ended, n_done, _, _ = trainer.run(Objective(0, 1, 1e-3, 0, 1e-8, is_constrained=True), 10)
+    assert (ended, n_done) == (NOT_FINITE, 1)
+
+
+def test_fixed_mask_without_constraint(rng):
+    networks = new_networks(rng)
+    mask = networks.mask
+    trainer = Trainer(networks, rng.normal(size=(40, D)), 20, rng)
+    ended, n_done, h, _ = trainer.run(Objective(0, 0, 1e-2, 1e9, 0, is_constrained=False), 10)
+    assert (ended, n_done, h) == (FINISHED, 10, 0)
+    np.testing.assert_array_equal(networks.mask, mask)
+
+
+def test_initial_weights(rng):
+    """Xavier uniform: variance bound^2 / 3 with bound^2 = 2 / (1 + 0.01^2) * 6 / (fan-in + fan-out)."""
+    d = 200
+    networks = initialise(
+        ~np.eye(d, dtype=bool), n_layers=2, n_units=10, activation="leaky-relu", density="additive-gaussian",
+        dtype="float64", rng=rng,
+    )  # fmt: skip
+    for layer, (fan_in, fan_out) in enumerate([(d, 10), (10, 10), (10, 1)]):
+        n_in = d - 1 if layer == 0 else 10
+        weights = np.array([weights_of(networks.shape, networks.parameters[j], d - 1, layer) for j in range(d)])
+        drawn, bound = weights[:, :, 1 : n_in + 1], np.sqrt(2 / 1.0001 * 6 / (fan_in + fan_out))
+        assert np.abs(drawn).max() <= bound
+        np.testing.assert_allclose(drawn.var(), bound**2 / 3, rtol=0.05)
+        assert (weights[:, :, 0] == 0).all()
+    assert (networks.parameters[:, -1] == 0).all()
+
+
+def test_batches_are_uniform_without_replacement(rng):
+    state, permutation = new_state(rng), np.arange(50, dtype=np.int32)
+    counts, pairs, n_draws = np.zeros(50), 0, 20_000
+    for _ in range(n_draws):
+        draw_rows(state, permutation, 10)
+        drawn = permutation[:10]
+        assert len(set(drawn.tolist())) == 10
+        counts[drawn] += 1
+        pairs += 0 in drawn and 1 in drawn
+    np.testing.assert_allclose(counts / n_draws, 0.2, atol=5 * np.sqrt(0.2 * 0.8 / n_draws))
+    np.testing.assert_allclose(pairs / n_draws, 10 / 50 * 9 / 49, atol=5 * np.sqrt(0.037 / n_draws))
+    assert sorted(permutation.tolist()) == list(range(50))
