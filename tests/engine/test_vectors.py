@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from numba import njit
 
-from grandag.engine.compiled import compiled
 from grandag.engine.vectors import (
     COLUMNS,
     LANES,
@@ -45,17 +45,17 @@ def test_multiply_transposed(rng, dtype, n_out, n_rows, width):
     assert (out[:, n_rows:] == 7).all()
 
 
-@compiled
+@njit
 def call_dot(a, b):
     return dot(a, b)
 
 
-@compiled
+@njit
 def call_add_signed(gradient, weights, below, factor):
     return add_signed(gradient, weights, below, factor)
 
 
-@compiled
+@njit
 def call_add_absolute(sums, weights, factor):
     add_absolute(sums, weights, factor)
 
@@ -74,7 +74,7 @@ def test_rows_of_weights(rng, dtype):
     np.testing.assert_allclose(sums, expected_sums, **tolerance)
 
 
-@compiled
+@njit
 def double_part(array, start, n_rows, n_columns):
     part = view(array, start, (n_rows, n_columns))
     for r in range(n_rows):

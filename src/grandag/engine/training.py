@@ -51,6 +51,8 @@ __all__ = [
 FINISHED, ACYCLIC, NOT_FINITE = 0, 1, 2
 """Why iterations ended: all done; h has reached the tolerance; a number is not finite."""
 
+_MULTIPLICATIONS_PER_CALL = 1e9
+
 _BLOCK_ROWS = 64
 """Rows that are evaluated at a time outside training."""
 
@@ -132,12 +134,24 @@ class Trainer:
         )
 
     def run(self, objective: Objective, n_iterations: int) -> tuple[int, int, float, float]:
-        """Iterate; (why it ended, iterations done, h of the last one, mean log-likelihood of the batches)."""
-        outcome = run_together(
-            iterate, self.workers, self.networks, self.state, self.rows, self.batch_size, objective, n_iterations
-        )
-        n_done, h, log_likelihood = self.state.totals
-        return outcome, int(n_done), float(h), float(log_likelihood / n_done)
+        """Iterate; (why it ended, iterations done, h of the last one, mean log-likelihood of the batches).
+
+        Compiled code does not see the keyboard, so that it is left every fraction of a second.
+        """
+        outcome, n_done, h, log_likelihood = FINISHED, 0, 0.0, 0.0
+        while outcome == FINISHED and n_done < n_iterations:
+            n = min(n_iterations - n_done, self._iterations_per_call())
+            outcome = run_together(
+                iterate, self.workers, self.networks, self.state, self.rows, self.batch_size, objective, n
+            )
+            done, h, total = self.state.totals.tolist()
+            n_done, log_likelihood = n_done + int(done), log_likelihood + total
+        return outcome, n_done, h, log_likelihood / n_done
+
+    def _iterations_per_call(self) -> int:
+        shape, n_inputs = self.networks.shape, self.networks.n_inputs
+        n_multiplications = shape.n_units * (n_inputs.sum() + n_inputs.size * shape.n_units) * self.batch_size
+        return max(1, int(_MULTIPLICATIONS_PER_CALL / (n_multiplications + 1)))
 
     def restart_optimiser(self) -> None:
         """Forget the running mean of squared gradients."""

@@ -1,0 +1,69 @@
+"""The cache of compiled code: what invalidates it, and what a user is told."""
+
+import logging
+import subprocess
+import sys
+
+import numba
+import numpy as np
+
+from grandag.engine import compiled as module
+from grandag.engine.compiled import announcing_compilation, compiled
+from grandag.engine.optimiser import rmsprop
+
+
+def test_key_contains_all_sources(monkeypatch, tmp_path):
+    assert rmsprop._cache._index_key((), numba.core.registry.cpu_target.target_context.codegen())[-1] == (
+        module._FINGERPRINT
+    )
+    before = module._fingerprint()
+    copy = tmp_path / "compiled.py"
+    copy.write_text("changed")
+    monkeypatch.setattr(module, "__file__", str(copy))
+    assert module._fingerprint() != before
+
+
+def test_compilation_is_announced_once(caplog):
+    @compiled
+    def add(a, b):
+        return a + b
+
+    with caplog.at_level(logging.WARNING, logger="grandag"), announcing_compilation():
+        add.compile((numba.int64, numba.int64))
+        add.compile((numba.float32, numba.float32))
+    assert [record.message for record in caplog.records] == [
+        "Compiling for this machine; this takes up to 20 seconds and happens only once."
+    ]
+    with announcing_compilation():
+        add(1, 2)
+    assert len(caplog.records) == 1
+
+
+def test_fresh_and_cached_code_give_the_same_bits(tmp_path):
+    """Two processes, the first with an empty cache: the optimiser may differ, the numbers may not."""
+    program = (
+        "import numpy as np, warnings; warnings.simplefilter('ignore'); from grandag import GraNDAG; "
+        "X = np.random.default_rng(0).normal(size=(100, 18)); "
+        "m = GraNDAG(max_iterations=150, random_state=0, retrain=False, n_jobs=1).fit(X); "
+        "print(m.A_phi_.tobytes().hex(), m.expected_jacobian_.tobytes().hex())"
+    )
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            check=True,
+            capture_output=True,
+            text=True,
+            env={"NUMBA_CACHE_DIR": str(tmp_path)},
+        )
+        for _ in range(2)
+    ]
+    assert "Compiling" in outputs[0].stderr
+    assert outputs[1].stderr == ""
+    assert outputs[0].stdout == outputs[1].stdout
+    assert len(outputs[0].stdout) > 18 * 18 * 8
+
+
+def test_threads_do_not_leave_settings_behind():
+    threads = numba.get_num_threads()
+    rmsprop(np.ones(16), np.ones(16), 1.0, np.zeros(16), 0.1)
+    assert numba.get_num_threads() == threads
