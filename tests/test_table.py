@@ -1,0 +1,189 @@
+"""Every kind of bad table gets one sentence that names what is wrong and what to do."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse
+
+from grandag.table import Scaling, TableError, as_table, read_table, same_columns, split_rows
+
+
+@pytest.fixture
+def frame(rng):
+    return pd.DataFrame(rng.normal(size=(20, 3)), columns=["a", "b", "c"])
+
+
+@pytest.mark.parametrize("convert", [lambda f: f, pl.from_pandas])
+def test_frames_keep_their_names(frame, convert):
+    table = as_table(convert(frame))
+    assert table.names == ("a", "b", "c")
+    np.testing.assert_array_equal(table.values, frame.to_numpy())
+
+
+def test_kinds_of_numbers():
+    pandas = pd.DataFrame(
+        {
+            "bool": [True, False] * 10,
+            "small": np.arange(20, dtype=np.int8),
+            "nullable": pd.array([1, 2] * 10, dtype="Int64"),
+            "object": np.array([1.5, 2] * 10, dtype=object),
+        }
+    )
+    table = as_table(pandas)
+    assert table.values.dtype == np.float64
+    np.testing.assert_array_equal(table.values[1], [0, 1, 2, 2])
+    polars = pl.DataFrame({"bool": [True, False] * 10, "int": range(20)})
+    np.testing.assert_array_equal(as_table(polars).values[1], [0, 1])
+
+
+def test_numbered_columns_become_text(rng):
+    assert as_table(pd.DataFrame(rng.normal(size=(20, 2)))).names == ("0", "1")
+    assert as_table(rng.normal(size=(20, 2))).names == ("X0", "X1")
+
+
+@pytest.mark.parametrize("convert", [lambda f: f, pl.from_pandas])
+def test_text_column(frame, convert):
+    with pytest.raises(
+        TableError, match=r"Column 'city' does not hold numbers \(type .*for example 'Rome'\): leave it"
+    ):
+        as_table(convert(frame.assign(city="Rome")))
+
+
+@pytest.mark.parametrize("convert", [lambda f: f, pl.from_pandas])
+def test_dates(frame, convert):
+    with pytest.raises(TableError, match=r"Column 'day' does not hold numbers \(type [Dd]atetime"):
+        as_table(convert(frame.assign(day=pd.Timestamp("2020-01-01"))))
+
+
+@pytest.mark.parametrize("convert", [lambda f: f, pl.from_pandas, lambda f: f.to_numpy()])
+def test_missing_values_are_counted_and_placed(frame, convert):
+    frame.iloc[4, 0] = np.nan
+    frame.iloc[[6, 8], 1] = [np.inf, np.nan]
+    table = convert(frame)
+    first, second = ("a", "b") if hasattr(table, "columns") else ("X0", "X1")
+    expected = rf"'{first}' \(1 NaN, first in row 5\), '{second}' \(1 NaN and 1 inf, first in row 7\).*drop the 3 rows"
+    with pytest.raises(TableError, match=expected):
+        as_table(table)
+    dropped = as_table(table, missing="drop")
+    assert dropped.n_dropped == 3
+    np.testing.assert_array_equal(dropped.values, frame.to_numpy()[[0, 1, 2, 3, 5, 7, *range(9, 20)]])
+
+
+def test_null_values(frame):
+    table = pl.from_pandas(frame).with_columns(pl.when(pl.col("a") > 100).then(1.0).alias("gone"))
+    with pytest.raises(TableError, match=r"'gone' \(20 NaN"):
+        as_table(table)
+    with pytest.raises(TableError, match=r"0 sample.*after 20 rows with missing values were dropped"):
+        as_table(table, missing="drop")
+
+
+def test_many_bad_columns_are_not_all_listed(rng):
+    values = rng.normal(size=(20, 30))
+    values[0] = np.nan
+    with pytest.raises(TableError, match="and 25 more columns"):
+        as_table(values)
+
+
+def test_duplicate_names(frame):
+    frame.columns = ["a", "b", "a"]
+    with pytest.raises(TableError, match=r"Two columns have the name 'a' \(columns 1 and 3\): rename"):
+        as_table(frame)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (np.ones((20, 1)), r"1 feature\(s\).*at least two columns"),
+        (np.ones((3, 4)), r"3 sample\(s\).*minimum of 10.*more rows"),
+        (np.ones(20), "2D array, got 1D array"),
+        (np.ones((2, 3, 4)), "dim 3"),
+        (np.ones((20, 2)) * 1j, "Complex data"),
+        ([["a", "b"]] * 20, "could not convert string to float"),
+    ],
+)
+def test_wrong_shapes_and_types(table, message):
+    with pytest.raises(ValueError, match=message):
+        as_table(table)
+
+
+def test_sparse_matrices_are_refused():
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
+        as_table(scipy.sparse.eye(20).tocsr())
+
+
+def test_scaling(rng):
+    values = rng.normal(5, 3, size=(100_000, 2))
+    scaled = Scaling.standard(values).apply(values, "float64")
+    np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(scaled.std(axis=0), 1)
+    np.testing.assert_array_equal(Scaling.identity(2).apply(values, "float32"), values.astype(np.float32))
+
+
+def test_same_columns(rng):
+    x = rng.normal(size=(1000, 4))
+    x[:, 2] = -x[:, 0]
+    x[:, 3] = x[:, 1] + 1e-3 * rng.normal(size=1000)
+    scaled = Scaling.standard(x).apply(x, "float32")
+    assert same_columns(scaled, "abcd") == [("a", "c")]
+
+
+@pytest.mark.parametrize(("n", "fraction", "n_held_out"), [(1000, 0.2, 200), (11, 0.01, 1), (10, 0.9, 9)])
+def test_split(n, fraction, n_held_out):
+    train, held_out = split_rows(n, fraction, np.random.default_rng(0))
+    assert len(held_out) == n_held_out
+    assert sorted([*train, *held_out]) == list(range(n))
+
+
+def write(frame, path):
+    kind = path.suffixes[0]
+    if kind == ".parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if kind == ".tsv" else ",")
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.parquet", "t.csv.gz", "my.table.csv"])
+def test_read(frame, tmp_path, name):
+    path = tmp_path / name
+    if name == "my.table.csv":
+        frame.to_csv(path, index=False)
+    else:
+        write(frame, path)
+    pd.testing.assert_frame_equal(read_table(path), frame)
+
+
+def test_read_without_row_numbers(frame, tmp_path):
+    frame.to_csv(tmp_path / "t.csv")
+    pd.testing.assert_frame_equal(read_table(tmp_path / "t.csv"), frame)
+
+
+def test_read_with_gaps(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,\nNA,2\n3,x\n")
+    frame = read_table(tmp_path / "t.csv")
+    assert frame["a"].isna().sum() == 1
+    with pytest.raises(TableError, match=r"Column 'b' does not hold numbers .*for example 'x'\)"):
+        as_table(frame)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("none.csv", None, r"no file .*none\.csv.*grandag datasets"),
+        ("t.xlsx", b"PK", r"'t\.xlsx' does not end in \.csv, \.tsv or \.parquet"),
+        ("t.csv", b"", "could not be read as a table"),
+        ("t.csv", b"a,b,a\n1,2,3\n", "Two columns have the name 'a'"),
+        ("t.csv", b"1.5,2\n3,4\n", r"first line of 't\.csv' holds numbers \(1\.5 \.\.\.\): add a line with names"),
+        ("t.csv", b"\xff\xfe\x00\x01", "could not be read as a table"),
+        ("t.parquet", b"not parquet", "could not be read as a table"),
+        ("t.csv.gz", gzip.compress(b""), "could not be read as a table"),
+    ],
+)
+def test_read_says_what_is_wrong(tmp_path, name, content, message):
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(TableError, match=message):
+        read_table(path)
