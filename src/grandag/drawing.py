@@ -1,0 +1,391 @@
+"""Directed graphs as self-contained SVG drawings: causes above effects, by the layered method of Sugiyama."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from itertools import pairwise
+from random import Random
+from typing import NamedTuple
+from xml.sax.saxutils import escape
+
+import networkx as nx
+import numpy as np
+
+__all__ = ["to_svg"]
+
+Vertex = str | tuple[int, int]
+"""A node's name, or an edge's number and a layer that the edge passes through."""
+
+Vertices = list[Vertex]
+"""One layer from left to right, or one edge's chain from top to bottom."""
+
+Neighbours = dict[Vertex, Vertices]
+
+BOX_HEIGHT, BOX_PADDING, BOX_GAP, LINE_GAP, LAYER_GAP = 30.0, 12.0, 28.0, 14.0, 40.0
+PORT_GAP, PORTS_WIDEST, ROW_WIDEST, MARGIN = 10.0, 160.0, 720.0, 24.0
+HEAD_LENGTH, HEAD_HALF, FONT_SIZE, TITLE_SIZE = 8.0, 3.5, 13.0, 16.0
+INK, LINE, ACCENT, TINT = "#0f172a", "#475569", "#1d4ed8", "#eef4ff"
+FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+
+
+class _Edge(NamedTuple):
+    """One line of the drawing."""
+
+    source: str
+    target: str
+    directed: bool
+    strength: float | None
+
+
+class _Box(NamedTuple):
+    """A node's rectangle: its left upper corner and its width."""
+
+    x: float
+    y: float
+    width: float
+
+
+def to_svg(graph: nx.DiGraph, *, title: str | None = None) -> str:
+    """Draw a directed graph, causes above effects, as the text of an SVG file.
+
+    Args:
+        graph: Nodes are strings. An edge's `strength` (>= 0) sets its line's width; an edge with `undirected=True`
+            and its opposite are one line without an arrow head. Loops are left out.
+        title: A heading, also the drawing's label for screen readers.
+
+    Returns:
+        The same text for the same graph, in whatever order its nodes and edges were added.
+    """
+    edges = _collect_edges(graph)
+    layer_of, chains = _assign_layers(edges)
+    layers = _order_layers(layer_of, chains)
+    widths, ports = _size_boxes(layers, chains)
+    x = _place_vertices(layers, chains, widths, ports)
+    lines = [
+        [x[chain[0]] + start, *(x[vertex] for vertex in chain[1:-1]), x[chain[-1]] + end]
+        for chain, (start, end) in zip(chains, ports, strict=True)
+    ]
+    tops = _place_layers([layer_of[chain[0]] for chain in chains], lines)
+    boxes = {name: _Box(x[name] - width / 2, tops[layer_of[name]], width) for name, width in widths.items()}
+    boxes |= _place_isolated(sorted(set(graph.nodes) - set(boxes)), list(boxes.values()))
+    shapes = [
+        _edge_shape(edge, line, tops[layer_of[chain[0]] :], downwards=chain[0] == edge.source)
+        for edge, line, chain in zip(edges, lines, chains, strict=True)
+    ]
+    return _document(edges, shapes, boxes, [place for line in lines for place in line], title)
+
+
+def _collect_edges(graph: nx.DiGraph) -> list[_Edge]:
+    """Sort the edges by name; an undirected pair becomes one edge with the larger of its two strengths."""
+    found: dict[tuple[str, str, bool], float | None] = {}
+    for source, target, data in graph.edges(data=True):
+        if source != target:
+            directed = not data.get("undirected", False)
+            key = (source, target, True) if directed else (min(source, target), max(source, target), False)
+            known = [float(value) for value in (data.get("strength"), found.get(key)) if value is not None]
+            found[key] = max(filter(math.isfinite, known), default=None)
+    return [_Edge(*key, found[key]) for key in sorted(found)]
+
+
+def _causal_order(edges: list[_Edge]) -> list[str]:
+    """Put sources first; where only cycles are left, the node with the largest surplus of children (Eades et al.)."""
+    rest = nx.DiGraph()
+    rest.add_nodes_from(name for edge in edges for name in edge[:2])
+    rest.add_edges_from(edge[:2] for edge in edges if edge.directed)
+    order: list[str] = []
+    while rest:
+        keys = ((parents > 0, parents - rest.out_degree(name), name) for name, parents in rest.in_degree)
+        order.append(min(keys)[2])
+        rest.remove_node(order[-1])
+    return order
+
+
+def _assign_layers(edges: list[_Edge]) -> tuple[dict[Vertex, int], list[Vertices]]:
+    """Find each vertex's layer, and each edge's vertices from top to bottom, one per layer.
+
+    A node's layer is its longest path from a source; but a node with more children than parents moves down to them.
+    Every edge points down in the causal order, so that a cycle does no harm.
+    """
+    order = _causal_order(edges)
+    rank = {name: index for index, name in enumerate(order)}
+    ends = [sorted(edge[:2], key=rank.__getitem__) for edge in edges]
+    down = nx.DiGraph(ends)
+    layer_of: dict[Vertex, int] = {}
+    for name in order:
+        layer_of[name] = max((layer_of[parent] + 1 for parent in down.pred[name]), default=0)
+    for name in reversed(order):
+        if down.out_degree(name) > down.in_degree(name):
+            layer_of[name] = min(layer_of[child] for child in down.succ[name]) - 1
+    chains: list[Vertices] = []
+    for number, (upper, lower) in enumerate(ends):
+        bends: dict[Vertex, int] = {(number, i): i for i in range(layer_of[upper] + 1, layer_of[lower])}
+        layer_of |= bends
+        chains.append([upper, *bends, lower])
+    return layer_of, chains
+
+
+def _order_layers(layer_of: dict[Vertex, int], chains: list[Vertices]) -> list[Vertices]:
+    """Reduce the crossings from several starts, the first one by name, and keep the order with the fewest."""
+    segments = nx.DiGraph([segment for chain in chains for segment in pairwise(chain)])
+    above = {vertex: list(segments.pred[vertex]) for vertex in layer_of}
+    below = {vertex: list(segments.succ[vertex]) for vertex in layer_of}
+    random, start = Random(0), list(dict.fromkeys(vertex for chain in chains for vertex in chain))
+    best: list[Vertices] = []
+    fewest = math.inf
+    for _ in range(max(1, min(20, 3000 // (len(start) + 1)))):
+        layers: list[Vertices] = [[] for _ in range(max(layer_of.values(), default=-1) + 1)]
+        for vertex in start:
+            layers[layer_of[vertex]].append(vertex)
+        for sweep in range(16):
+            _sort_layers(*((layers[::-1], below, above) if sweep % 2 else (layers, above, below)))
+            crossings = _count_crossings(layers, below)
+            if crossings < fewest:
+                best, fewest = [list(layer) for layer in layers], crossings
+        random.shuffle(start)
+    return best
+
+
+def _positions(layers: list[Vertices]) -> dict[Vertex, int]:
+    """Return each vertex's place in its layer."""
+    return {vertex: place for layer in layers for place, vertex in enumerate(layer)}
+
+
+def _sort_layers(layers: list[Vertices], before: Neighbours, after: Neighbours) -> None:
+    """Sort each layer by its vertices' mean place in the layer before, then swap neighbours that cross less so."""
+    position = _positions(layers)
+
+    def crossings(left: Vertex, right: Vertex) -> int:
+        return sum(position[a] > position[b] for side in (before, after) for a in side[left] for b in side[right])
+
+    for layer in layers:
+        mean = {v: sum(position[w] for w in before[v]) / len(before[v]) for v in layer if before[v]}
+        ranked = iter(sorted(mean, key=lambda vertex: (mean[vertex], position[vertex])))
+        layer[:] = [next(ranked) if vertex in mean else vertex for vertex in layer]
+        for place in range(len(layer) - 1):
+            left, right = layer[place : place + 2]
+            if crossings(right, left) < crossings(left, right):
+                layer[place : place + 2] = right, left
+        position.update(_positions([layer]))
+
+
+def _count_crossings(layers: list[Vertices], below: Neighbours) -> int:
+    """Count, between each two layers, the pairs of lines whose upper and lower ends are in opposite order."""
+    position, total = _positions(layers), 0
+    for layer in layers:
+        pairs = [(position[upper], position[lower]) for upper in layer for lower in below[upper]]
+        ends = np.array(pairs).reshape(-1, 2)
+        total += int(np.count_nonzero(np.prod(ends[:, None] - ends, axis=2) < 0)) // 2
+    return total
+
+
+def _size_boxes(layers: list[Vertices], chains: list[Vertices]) -> tuple[dict[str, float], list[tuple[float, float]]]:
+    """Fit boxes to names and numbers of lines; spread the lines' ends along the borders in their neighbours' order."""
+    position = _positions(layers)
+    borders: dict[tuple[str, int], list[int]] = {}
+    for end, neighbour in ((0, 1), (-1, -2)):
+        for number in sorted(range(len(chains)), key=lambda number: position[chains[number][neighbour]]):
+            borders.setdefault((str(chains[number][end]), end), []).append(number)
+    widths: dict[str, float] = {}
+    for (name, _), numbers in sorted(borders.items()):
+        room = min(PORTS_WIDEST, PORT_GAP * (len(numbers) - 1)) + 2 * BOX_PADDING
+        widths[name] = max(widths.get(name, 0.0), _box_width(name), room)
+    offsets: dict[tuple[int, int], float] = {}
+    for (name, end), numbers in borders.items():
+        gap = min(1.6 * PORT_GAP, (widths[name] - 2 * BOX_PADDING) / max(1, len(numbers) - 1))
+        offsets |= {(n, end): gap * (place - (len(numbers) - 1) / 2) for place, n in enumerate(numbers)}
+    return widths, [(offsets[number, 0], offsets[number, -1]) for number in range(len(chains))]
+
+
+def _text_width(text: str, size: float = FONT_SIZE) -> float:
+    """Estimate a text's width, on the wide side because the viewer's font is unknown."""
+    total = 0.0
+    for character in text:
+        if unicodedata.east_asian_width(character) in "WF" or character in "mwMW@%":
+            total += size
+        elif not unicodedata.combining(character):
+            total += size * (0.34 if character in "iljI|.,:;'! " else 0.66)
+    return total
+
+
+def _box_width(name: str) -> float:
+    """Return the width that a name needs."""
+    return max(2 * BOX_PADDING, _text_width(name)) + 2 * BOX_PADDING
+
+
+def _straight_blocks(layers: list[Vertices], chains: list[Vertices]) -> dict[Vertex, int]:
+    """Number the vertices so that the bends of a long edge share a number, except where two such edges cross.
+
+    One number means one horizontal place. Lines that do not cross cannot each be left of the other, so that the
+    numbers' order from left to right has no cycle.
+    """
+    position = _positions(layers)
+    depth = {vertex: index for index, layer in enumerate(layers) for vertex in layer}
+    first = {vertex: vertex for vertex in depth}
+    straight: list[list[tuple[int, int]]] = [[] for _ in layers]
+    for chain in sorted(chains, key=len, reverse=True):
+        for upper, lower in pairwise(chain[1:-1]):
+            start, end = position[upper], position[lower]
+            if all((start - a) * (end - b) > 0 for a, b in straight[depth[upper]]):
+                straight[depth[upper]].append((start, end))
+                first[lower] = first[upper]
+    number = {vertex: index for index, vertex in enumerate(dict.fromkeys(first.values()))}
+    return {vertex: number[first[vertex]] for vertex in first}
+
+
+def _place_vertices(
+    layers: list[Vertices], chains: list[Vertices], widths: dict[str, float], ports: list[tuple[float, float]]
+) -> dict[Vertex, float]:
+    """Find the horizontal places from differences: neighbours' must be large enough, lines' should be zero.
+
+    Rounding hides the last digits, which differ between machines, before they can decide a later rounding.
+    """
+    block = _straight_blocks(layers, chains)
+    least: dict[tuple[int, int], float] = {}
+    for left, right in (pair for layer in layers for pair in pairwise(layer)):
+        inside = [widths[vertex] for vertex in (left, right) if isinstance(vertex, str)]
+        pair = block[left], block[right]
+        least[pair] = max(least.get(pair, 0.0), sum(inside) / 2 + (BOX_GAP if len(inside) == 2 else LINE_GAP))
+    wanted = [
+        (block[upper], block[lower], start * (upper == chain[0]) - end * (lower == chain[-1]))
+        for chain, (start, end) in zip(chains, ports, strict=True)
+        for upper, lower in pairwise(chain)
+        if block[upper] != block[lower]
+    ]
+    places = _solve([(*pair, gap) for pair, gap in least.items()], wanted, len(set(block.values())))
+    return {vertex: round(float(places[index]), 3) for vertex, index in block.items()}
+
+
+def _solve(least: list[tuple[int, int, float]], wanted: list[tuple[int, int, float]], n_blocks: int) -> np.ndarray:
+    """Minimise the sum of |x_j - x_i - wanted|, subject to x_j - x_i >= least, by ADMM.
+
+    The absolute value makes lines exactly straight wherever they can be; a little of the square centres what that
+    leaves open. What the iterations still lack of the least differences is added at the end.
+    """
+    left, right, offset = np.array([*least, *wanted]).reshape(-1, 3).T
+    left, right = left.astype(int), right.astype(int)
+    demanded = np.arange(len(offset)) < len(least)
+    incidence = np.eye(n_blocks)[right] - np.eye(n_blocks)[left]
+    inverse = np.linalg.inv(incidence.T @ incidence + 1e-3 * np.eye(n_blocks))
+    slack, dual, places = np.zeros(len(offset)), np.zeros(len(offset)), np.zeros(n_blocks)
+    for _ in range(800):
+        goal = slack - dual + offset
+        places = inverse @ (np.bincount(right, goal, n_blocks) - np.bincount(left, goal, n_blocks))
+        value = places[right] - places[left] - offset + dual
+        slack = np.where(demanded, np.maximum(value, 0.0), (value - np.clip(value, -4.0, 4.0)) / 1.01)
+        dual = value - slack
+    left, right, offset = left[demanded], right[demanded], offset[demanded]
+    while np.any(places[right] < places[left] + offset - 1e-6):
+        np.maximum.at(places, right, places[left] + offset)
+    return places
+
+
+def _place_layers(starts: list[int], lines: list[list[float]]) -> list[float]:
+    """Stack the layers, further apart where a line has to go far sideways."""
+    gaps: dict[int, float] = {}
+    for start, line in zip(starts, lines, strict=True):
+        for layer, (here, there) in enumerate(pairwise(line), start):
+            gaps[layer] = max(gaps.get(layer, 0.0), LAYER_GAP + min(0.12 * abs(here - there), 3 * LAYER_GAP))
+    tops = [0.0]
+    for layer in range(len(gaps)):
+        tops.append(tops[-1] + BOX_HEIGHT + gaps[layer])
+    return tops
+
+
+def _place_isolated(names: list[str], others: list[_Box]) -> dict[str, _Box]:
+    """Put the nodes without edges below all others, in as many centred rows as they need."""
+    left, right = min((b.x for b in others), default=0.0), max((b.x + b.width for b in others), default=0.0)
+    top = max((box.y + BOX_HEIGHT + LAYER_GAP for box in others), default=0.0)
+    rows: list[list[str]] = [[]]
+    for name in names:
+        if rows[-1] and sum(BOX_GAP + _box_width(other) for other in [*rows[-1], name]) > max(ROW_WIDEST, right - left):
+            rows.append([])
+        rows[-1].append(name)
+    placed: dict[str, _Box] = {}
+    for number, row in enumerate(rows):
+        x = (left + right + BOX_GAP - sum(BOX_GAP + _box_width(name) for name in row)) / 2
+        for name in row:
+            placed[name] = _Box(x, top + number * (BOX_HEIGHT + BOX_GAP / 2), _box_width(name))
+            x += placed[name].width + BOX_GAP
+    return placed
+
+
+def _edge_shape(edge: _Edge, line: list[float], tops: list[float], *, downwards: bool) -> str:
+    """Go straight through the layers and bend between them, so that no line touches a box; end in an arrow head."""
+    first, last, head = tops[0] + BOX_HEIGHT, tops[len(line) - 1], ""
+    if edge.directed:
+        x, tip, base = (line[-1], last, last - HEAD_LENGTH) if downwards else (line[0], first, first + HEAD_LENGTH)
+        first, last = (first, base) if downwards else (base, last)
+        head = f'<polygon points="{_points((x, tip), (x - HEAD_HALF, base), (x + HEAD_HALF, base))}"/>'
+    path = f"M{_points((line[0], first))}"
+    for layer, (here, there) in enumerate(pairwise(line)):
+        start, end = max(first, tops[layer] + BOX_HEIGHT), min(last, tops[layer + 1])
+        if abs(here - there) >= 0.1:
+            middle = (start + end) / 2
+            path += f"V{_number(start)}" if start > first else ""
+            path += f"C{_points((here, middle), (there, middle), (there, end))}"
+    return f'<path fill="none" stroke="{LINE}" d="{path}V{_number(last)}"/>{head}'
+
+
+def _document(
+    edges: list[_Edge], shapes: list[str], boxes: dict[str, _Box], places: list[float], title: str | None
+) -> str:
+    """Write the file: a light background of its own, the heading, the lines from weak to strong, the boxes."""
+    left = min([*places, *(box.x for box in boxes.values())], default=0.0)
+    right = max([*places, *(box.x + box.width for box in boxes.values())], default=0.0)
+    bottom = max((box.y + BOX_HEIGHT for box in boxes.values()), default=0.0) + MARGIN
+    width = max(right - left, _text_width(title or "", 1.1 * TITLE_SIZE)) + 2 * MARGIN
+    left, top = (left + right - width) / 2, -MARGIN - (2 * TITLE_SIZE if title else 0.0)
+    frame = f'width="{_number(width)}" height="{_number(bottom - top)}"'
+    label = title or f"Directed graph (nodes: {len(boxes)}, edges: {len(edges)})"
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" {frame} viewBox="{_points((left, top), (width, bottom - top))}" '
+        f'role="img" aria-label="{_escape(label)}" class="grandag" font-family="{FONTS}" '
+        f'font-size="{_number(FONT_SIZE)}" text-anchor="middle" fill="{INK}">',
+        f"<style>.grandag .edge:hover{{fill:{ACCENT};opacity:1}}.grandag .edge:hover path{{stroke:{ACCENT}}}</style>",
+        f'<rect x="{_number(left)}" y="{_number(top)}" {frame} rx="12" fill="#fff"/>',
+    ]
+    if title:
+        place = f'x="{_number(left + width / 2)}" y="{_number(top + MARGIN + 0.75 * TITLE_SIZE)}"'
+        parts.append(f'<text {place} font-size="{_number(TITLE_SIZE)}" font-weight="600">{_escape(title)}</text>')
+    strongest = max((edge.strength or 0.0 for edge in edges), default=0.0)
+    by_strength = sorted(zip(edges, shapes, strict=True), key=lambda pair: pair[0].strength or 0.0)
+    parts += [_edge_group(edge, shape, strongest) for edge, shape in by_strength]
+    linked = {name for edge in edges for name in edge[:2]}
+    parts += [_node_group(name, boxes[name], linked=name in linked) for name in sorted(boxes)]
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def _edge_group(edge: _Edge, shape: str, strongest: float) -> str:
+    """Add a line's width, by its strength relative to the strongest, and its tooltip."""
+    share = edge.strength / strongest if edge.strength is not None and strongest > 0 else 0.35
+    text = f"{edge.source} {'→' if edge.directed else '—'} {edge.target}"
+    text += "" if edge.strength is None else f", strength {edge.strength:.3g}"
+    look = f'fill="{LINE}" stroke-width="{0.8 + 2.2 * share:.2f}" opacity="{0.6 + 0.3 * share:.2f}"'
+    return f'<g class="edge" {look}><title>{_escape(text)}</title>{shape}</g>'
+
+
+def _node_group(name: str, box: _Box, *, linked: bool) -> str:
+    """Draw a box with its name; a node without edges stays pale."""
+    fill, stroke = (TINT, ACCENT) if linked else ("#f8fafc", "#94a3b8")
+    frame = f'x="{_number(box.x)}" y="{_number(box.y)}" width="{_number(box.width)}" height="{_number(BOX_HEIGHT)}"'
+    middle = f'x="{_number(box.x + box.width / 2)}" y="{_number(box.y + BOX_HEIGHT / 2 + 0.35 * FONT_SIZE)}"'
+    rectangle = f'<rect {frame} rx="7" fill="{fill}" stroke="{stroke}" stroke-width="1.2"/>'
+    return f'<g class="node"><title>{_escape(name)}</title>{rectangle}<text {middle}>{_escape(name)}</text></g>'
+
+
+def _escape(text: str) -> str:
+    """Make any text fit for XML; characters that XML cannot hold become the replacement character."""
+    allowed = re.sub("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text)
+    return escape(allowed, {'"': "&quot;", "\r": "&#13;"})
+
+
+def _number(value: float) -> str:
+    """Write a coordinate with at most one decimal."""
+    return f"{round(value, 1) + 0.0:.1f}".removesuffix(".0")
+
+
+def _points(*points: tuple[float, float]) -> str:
+    """Write points as SVG's attributes take them."""
+    return " ".join(f"{_number(x)} {_number(y)}" for x, y in points)
