@@ -1,0 +1,1 @@
+"""One estimator per method, one base and one registry."""

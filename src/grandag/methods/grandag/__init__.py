@@ -1,0 +1,1 @@
+"""GraN-DAG: one module per stage."""

@@ -1,0 +1,322 @@
+"""The estimator as a user meets it."""
+
+import json
+import pickle
+import zipfile
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.stats import norm
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import grandag
+from grandag import GraNDAG, NotConvergedWarning, TrainingError
+from grandag.graph import is_acyclic
+from grandag.table import TableError
+from tests.conftest import nonlinear_chain
+
+NAMES = ["dose", "response", "outcome"]
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return pd.DataFrame(nonlinear_chain(np.random.default_rng(1)) * [1, 1000, 0.01] + [0, 5, 0], columns=NAMES)
+
+
+@pytest.fixture(scope="module")
+def model(frame):
+    return GraNDAG(random_state=0).fit(frame)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:Columns:UserWarning", "ignore:Constant columns:UserWarning")
+@parametrize_with_checks([GraNDAG(max_iterations=20)])
+def test_scikit_learn(estimator, check):
+    """All of scikit-learn's checks, without exceptions; 20 iterations, since they check conventions, not graphs."""
+    check(estimator)
+
+
+def test_names_survive(model):
+    assert list(model.feature_names_in_) == NAMES
+    assert model.n_features_in_ == 3
+    assert list(model.graph_) == NAMES
+    assert set(model.edges_["source"]) | set(model.edges_["target"]) <= set(NAMES)
+    assert model.causal_order_ == NAMES
+
+
+def test_graph_and_edges_say_the_same(model):
+    assert model.converged_
+    assert is_acyclic(model.adjacency_)
+    assert isinstance(model.graph_, nx.DiGraph)
+    np.testing.assert_array_equal(nx.to_numpy_array(model.graph_, weight=None).astype(bool), model.adjacency_)
+    assert list(model.edges_.columns) == ["source", "target", "strength"]
+    assert len(model.edges_) == model.adjacency_.sum()
+    assert model.edges_["strength"].is_monotonic_decreasing
+    for source, target, strength in model.edges_.itertuples(index=False):
+        assert model.graph_.edges[source, target]["strength"] == strength
+        assert model.expected_jacobian_[NAMES.index(source), NAMES.index(target)] == strength
+    assert not (model.adjacency_ & ~model.mask_).any()
+    assert ((model.A_phi_ > 0) == model.mask_).all()
+
+
+def test_finds_the_chain(model):
+    assert model.adjacency_[0, 1]
+    assert model.adjacency_[1, 2]
+
+
+def test_trace(model):
+    facts = {"iteration", "h", "lagrange_multiplier", "penalty", "train_log_likelihood", "held_out_log_likelihood"}
+    assert set(model.trace_.columns) == facts | {"n_edges"}
+    assert model.trace_["iteration"].iloc[-1] == model.n_iter_ - 1
+    assert not hasattr(model, "A_phi_trace_")
+
+
+def test_records_weighted_adjacency(frame):
+    with pytest.warns(NotConvergedWarning):
+        model = GraNDAG(max_iterations=201, record_A_phi=True, retrain=False, random_state=0).fit(frame)
+    assert model.A_phi_trace_.shape == (3, 3, 3)
+
+
+@pytest.mark.parametrize("kind", [lambda f: f.to_numpy(), lambda f: f.to_numpy().tolist(), pl.from_pandas])
+def test_kinds_of_tables_agree(model, frame, kind):
+    other = GraNDAG(random_state=0).fit(kind(frame))
+    np.testing.assert_array_equal(other.adjacency_, model.adjacency_)
+    np.testing.assert_array_equal(other.expected_jacobian_, model.expected_jacobian_)
+    expected = NAMES if isinstance(kind(frame), pl.DataFrame) else ["X0", "X1", "X2"]
+    assert list(other.graph_) == expected
+
+
+def test_input_is_not_modified(frame):
+    before = frame.copy()
+    array = frame.to_numpy(copy=True)
+    with pytest.warns(NotConvergedWarning):
+        GraNDAG(max_iterations=5, retrain=False).fit(frame)
+        GraNDAG(max_iterations=5, retrain=False, standardise=False).fit(array)
+    pd.testing.assert_frame_equal(frame, before)
+    np.testing.assert_array_equal(array, before.to_numpy())
+
+
+def test_units_do_not_matter(model, frame):
+    """Units that are powers of two change no bit of the standardised data, so no bit of the result."""
+    other = GraNDAG(random_state=0).fit(frame * [4.0, 0.5, 1024.0])
+    np.testing.assert_array_equal(other.adjacency_, model.adjacency_)
+    np.testing.assert_array_equal(other.expected_jacobian_, model.expected_jacobian_)
+    np.testing.assert_allclose(
+        other.held_out_log_likelihood_, model.held_out_log_likelihood_ - np.log(4 * 0.5 * 1024), rtol=1e-6
+    )
+
+
+def test_data_as_given(frame):
+    centred = (frame - frame.mean()) / frame.std(ddof=0)
+    with pytest.warns(NotConvergedWarning):
+        scaled = GraNDAG(max_iterations=300, random_state=0).fit(centred)
+        as_given = GraNDAG(max_iterations=300, random_state=0, standardise=False).fit(centred)
+        raw = GraNDAG(max_iterations=300, random_state=0, standardise=False).fit(centred * 3)
+    np.testing.assert_allclose(as_given.A_phi_, scaled.A_phi_, rtol=1e-3)
+    assert not np.allclose(raw.A_phi_, scaled.A_phi_, rtol=1e-2)
+
+
+def test_score_is_the_joint_density_in_table_units():
+    """With linear Gaussian conditionals of a known order the score is that of least squares."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(3, 2, size=5000)
+    y = -1.5 * x + rng.normal(0, 0.5, size=5000)
+    table = pd.DataFrame({"x": x, "y": y})
+    model = GraNDAG(n_layers=0, random_state=0).fit(table)
+    regression = np.polyfit(x, y, 1) if model.adjacency_[0, 1] else np.polyfit(y, x, 1)
+    cause, effect = (x, y) if model.adjacency_[0, 1] else (y, x)
+    residual = effect - np.polyval(regression, cause)
+    joint = norm.logpdf(cause, cause.mean(), cause.std()) + norm.logpdf(residual, 0, residual.std())
+    np.testing.assert_allclose(model.score(table), joint.mean(), atol=0.01)
+    assert model.score(table.assign(x=x + 100)) < model.score(table)
+
+
+def test_held_out_likelihood_matches_score(model, frame):
+    assert abs(model.held_out_log_likelihood_ - model.score(frame)) < 0.3
+
+
+def test_score_without_conditionals(frame):
+    with pytest.warns(NotConvergedWarning):
+        model = GraNDAG(max_iterations=5, retrain=False).fit(frame)
+    with pytest.raises(TrainingError, match="retrain=True"):
+        model.score(frame)
+
+
+def test_score_checks_columns(model, frame):
+    with pytest.raises(TableError, match="response, dose"):
+        model.score(frame[["response", "dose", "outcome"]])
+    with pytest.raises(TableError, match="X has 2 features"):
+        model.score(frame[["dose", "response"]])
+
+
+def test_not_converged_is_said_and_still_a_dag(frame):
+    with pytest.warns(NotConvergedWarning, match=r"not acyclic after 20 iterations.*max_iterations"):
+        model = GraNDAG(max_iterations=20, random_state=0).fit(frame)
+    assert model.converged_ is False
+    assert model.n_iter_ == 20
+    assert is_acyclic(model.adjacency_)
+    assert any("not acyclic" in note for note in model.notes_)
+
+
+def test_divergence_is_an_error(frame):
+    with pytest.raises(TrainingError, match="not finite at iteration"):
+        GraNDAG(learning_rate=1e30, random_state=0).fit(frame)
+
+
+def test_constant_column_is_isolated(frame):
+    table = frame.assign(batch=3.0)[["dose", "batch", "response", "outcome"]]
+    with pytest.warns(UserWarning, match="Constant columns are isolated nodes of the graph: 'batch'"):
+        model = GraNDAG(random_state=0).fit(table)
+    plain = GraNDAG(random_state=0).fit(frame)
+    keep = [0, 2, 3]
+    np.testing.assert_array_equal(model.adjacency_[np.ix_(keep, keep)], plain.adjacency_)
+    assert not model.adjacency_[1].any()
+    assert not model.adjacency_[:, 1].any()
+    assert list(model.graph_) == list(table.columns)
+    np.testing.assert_allclose(model.score(table), plain.score(frame))
+
+
+def test_only_one_column_varies(frame):
+    with pytest.warns(UserWarning, match="Constant columns"):
+        model = GraNDAG(random_state=0).fit(frame.assign(response=1.0, outcome=2.0))
+    assert model.converged_
+    assert not model.adjacency_.any()
+    with pytest.raises(TableError, match="All columns of X are constant"):
+        GraNDAG().fit(np.ones((50, 3)))
+
+
+def test_copies_are_named(frame):
+    table = frame.assign(pounds=-2.2 * frame["dose"] + 1)
+    with pytest.warns(UserWarning, match="'dose' and 'pounds' hold the same numbers"):
+        GraNDAG(random_state=0, retrain=False).fit(table)
+
+
+def test_missing_rows_are_dropped_on_request(frame):
+    table = frame.copy()
+    table.iloc[[3, 7], 1] = np.nan
+    with pytest.raises(TableError, match=r"'response' \(2 NaN, first in row 4\).*missing='drop'"):
+        GraNDAG().fit(table)
+    model = GraNDAG(missing="drop", random_state=0).fit(table)
+    same = GraNDAG(random_state=0).fit(table.dropna())
+    np.testing.assert_array_equal(model.expected_jacobian_, same.expected_jacobian_)
+    assert "2 rows with missing or infinite values were dropped." in model.notes_
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_layers": -1}, r"'n_layers' must be a whole number, at least 0; got -1"),
+        ({"n_units": 2.5}, r"'n_units' must be a whole number"),
+        ({"activation": "relu"}, r"'activation' must be one of 'leaky-relu', 'squareplus'; got 'relu'"),
+        ({"density": None}, r"'density' must be one of"),
+        ({"learning_rate": 0}, r"'learning_rate' must be a number above 0; got 0"),
+        ({"held_out_fraction": 1.0}, r"'held_out_fraction' must be a number above 0 and at most 0.9"),
+        ({"standardise": "yes"}, r"'standardise' must be one of True, False"),
+        ({"tolerance": float("nan")}, r"'tolerance' must be a number"),
+    ],
+)
+def test_bad_parameters(frame, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        GraNDAG(**parameters).fit(frame)
+
+
+def test_presets():
+    paper = GraNDAG.preset("paper", n_layers=1)
+    assert (paper.standardise, paper.learning_rate, paper.later_learning_rate, paper.n_layers) == (False, 1e-2, 1e-4, 1)
+    default = GraNDAG.preset("default")
+    assert default.get_params() == GraNDAG().get_params()
+    with pytest.raises(ValueError, match="no preset 'papr': choose from default, paper"):
+        GraNDAG.preset("papr")
+
+
+def test_plus_plus_learns_the_variance():
+    """Noise whose size depends on the cause: only GraN-DAG++ can describe it."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=2000)
+    table = np.column_stack([x, np.exp(0.8 * x) * rng.normal(size=2000)])
+    scores = [
+        GraNDAG(density=density, random_state=0).fit(table).score(table)
+        for density in ("gaussian", "additive-gaussian")
+    ]
+    assert scores[0] > scores[1] + 0.2
+
+
+def test_seed_decides(frame):
+    with pytest.warns(NotConvergedWarning):
+        first, again, other = (GraNDAG(max_iterations=100, random_state=seed).fit(frame) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first.A_phi_, again.A_phi_)
+    assert not np.array_equal(first.A_phi_, other.A_phi_)
+    assert first.score(frame) == again.score(frame)
+
+
+def test_random_states(frame):
+    generators = [np.random.default_rng(1), np.random.RandomState(1), None]
+    for random_state in generators:
+        with pytest.warns(NotConvergedWarning):
+            GraNDAG(max_iterations=5, random_state=random_state).fit(frame)
+
+
+def test_neighbour_selection(rng):
+    values = np.column_stack([nonlinear_chain(rng, 300), rng.normal(size=(300, 3))])
+    with pytest.warns(NotConvergedWarning):
+        model = GraNDAG(neighbour_selection=True, n_trees=50, max_iterations=20, random_state=0).fit(values)
+    assert any(note.startswith("Neighbour selection left") for note in model.notes_)
+    assert model.mask_.sum() < 30
+
+
+def test_neighbours_are_selected_from_50_variables_on(rng):
+    for d, expected in ((49, False), (50, True)):
+        with pytest.warns(NotConvergedWarning):
+            model = GraNDAG(n_trees=2, max_iterations=2, retrain=False).fit(rng.normal(size=(50, d)))
+        assert any("Neighbour selection" in note for note in model.notes_) is expected
+
+
+def test_held_out_rows_are_capped(rng):
+    with pytest.warns(NotConvergedWarning):
+        model = GraNDAG(max_held_out=50, max_jacobian_rows=100, max_iterations=5).fit(nonlinear_chain(rng, 600))
+    assert "50 of the 600 rows are held out (max_held_out)." in model.notes_
+    assert "The strength of edges is from 100 of the training rows." in model.notes_
+
+
+def test_save_and_load(model, frame, tmp_path):
+    path = tmp_path / "model.npz"
+    model.save(path)
+    again = grandag.load(path)
+    assert again.get_params() == model.get_params()
+    assert again.score(frame) == model.score(frame)
+    pd.testing.assert_frame_equal(again.edges_, model.edges_)
+    pd.testing.assert_frame_equal(again.trace_, model.trace_)
+    for name in ("adjacency_", "A_phi_", "mask_", "expected_jacobian_", "feature_names_in_"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(model, name))
+    for name in ("converged_", "n_iter_", "notes_", "held_out_log_likelihood_", "causal_order_"):
+        assert getattr(again, name) == getattr(model, name)
+
+
+def test_nothing_is_pickled(model, tmp_path):
+    path = tmp_path / "model.npz"
+    model.save(path)
+    with np.load(path, allow_pickle=False) as arrays:
+        assert all(arrays[name].dtype != object for name in arrays.files)
+    with zipfile.ZipFile(path) as archive:
+        assert all(name.endswith(".npy") for name in archive.namelist())
+
+
+def test_load_says_what_is_wrong(tmp_path):
+    path = tmp_path / "other.npz"
+    with pytest.raises(FileNotFoundError):
+        grandag.load(path)
+    path.write_bytes(pickle.dumps("something else"))
+    with pytest.raises(ValueError, match="is not a model that grandag saved"):
+        grandag.load(path)
+    np.savez(path, meta=np.array(json.dumps({"format": 99, "grandag": "9.9"})))
+    with pytest.raises(ValueError, match=r"written by grandag 9\.9: upgrade"):
+        grandag.load(path)
+
+
+def test_progress_is_silent_without_a_terminal(frame, capfd):
+    with pytest.warns(NotConvergedWarning):
+        GraNDAG(max_iterations=50, retrain=False, verbose=True).fit(frame)
+    assert capfd.readouterr() == ("", "")
