@@ -1,0 +1,50 @@
+"""What the benchmarks share: the yardstick of this machine, and data of a known kind."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+REFERENCE_GFLOPS = 94.0
+"""Single-thread float32 matrix multiplication of the machine that targets in CPU seconds are stated for."""
+
+
+def gflops(n: int = 512, repetitions: int = 10) -> float:
+    """Rate of numpy's float32 matrix multiplication n x n; one thread if OPENBLAS_NUM_THREADS=1 (see the Makefile)."""
+    a = np.random.default_rng(0).normal(size=(n, n)).astype(np.float32)
+    start = time.process_time()
+    for _ in range(repetitions):
+        a @ a
+    return 2 * n**3 * repetitions / (time.process_time() - start) / 1e9
+
+
+def cpu_seconds(function: Callable[[], object]) -> tuple[float, object]:
+    """CPU seconds of all threads of this process, and the result."""
+    start = time.process_time()
+    result = function()
+    return time.process_time() - start, result
+
+
+def gauss_anm(d: int, n_edges: int, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and adjacency of an ER graph with functions from a Gaussian process (200 random Fourier features).
+
+    Unit bandwidth, noise variance 0.04 * U[1, 2], roots N(0, U[1, 2]): the law of the authors' released files.
+    """
+    rng = np.random.default_rng(seed)
+    adjacency = np.triu(rng.random((d, d)) < 2 * n_edges / (d**2 - d), 1)
+    values = np.zeros((n, d))
+    for j in range(d):
+        parents = np.flatnonzero(adjacency[:, j])
+        if not len(parents):
+            values[:, j] = rng.normal(0, np.sqrt(rng.uniform(1, 2)), n)
+            continue
+        frequencies, phases = rng.normal(size=(len(parents), 200)), rng.uniform(0, 2 * np.pi, 200)
+        weights = rng.normal(size=200) * np.sqrt(2 / 200)
+        for start in range(0, n, 10_000):
+            block = slice(start, start + 10_000)
+            values[block, j] = np.cos(values[block][:, parents] @ frequencies + phases) @ weights
+        values[:, j] += rng.normal(0, np.sqrt(0.04 * rng.uniform(1, 2)), n)
+    order = rng.permutation(d)
+    return values[:, order], adjacency[np.ix_(order, order)]

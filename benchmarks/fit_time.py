@@ -1,0 +1,106 @@
+"""CPU seconds and memory of whole fits (`make bench`).
+
+Simulated Gauss-ANM data, ER1, one thread. Targets are for a core with 94 GFLOP/s in single-thread float32 matrix
+multiplication and are scaled by what is measured here.
+"""
+
+from __future__ import annotations
+
+import resource
+import statistics
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+from common import REFERENCE_GFLOPS, cpu_seconds, gauss_anm, gflops
+from grandag import GraNDAG, NotConvergedWarning, datasets
+
+
+def fit_seconds(d: int, target: float, whole_target: float, n_sets: int = 3) -> None:
+    """Print CPU seconds of training with thresholding, and of the whole default fit."""
+    training, whole, iterations = [], [], []
+    for seed in range(n_sets):
+        rows, _ = gauss_anm(d, d, 1000, seed)
+        seconds, model = cpu_seconds(
+            lambda rows=rows, seed=seed: GraNDAG(retrain=False, n_jobs=1, random_state=seed).fit(rows)
+        )
+        training.append(seconds)
+        iterations.append(model.n_iter_)
+        seconds, _ = cpu_seconds(lambda rows=rows, seed=seed: GraNDAG(n_jobs=1, random_state=seed).fit(rows))
+        whole.append(seconds)
+    scale = REFERENCE_GFLOPS / gflops()
+    for name, values, limit in (("training and thresholding", training, target), ("whole fit", whole, whole_target)):
+        mean = statistics.mean(values)
+        verdict = "reached" if mean <= limit * scale else "missed"
+        print(f"  {d} variables x 1,000 rows, {name}: {mean:.2f} CPU s (target {limit * scale:.1f}: {verdict})")
+    print(f"    iterations: {statistics.mean(iterations):,.0f} on average over {n_sets} data sets")
+
+
+def sachs() -> None:
+    """Print the fits of the Sachs data: default, one hidden layer as in the paper, and GraN-DAG++."""
+    data = datasets.load_sachs().data
+    for name, parameters in {
+        "default": {},
+        "one hidden layer": {"n_layers": 1},
+        "GraN-DAG++, one hidden layer": {"n_layers": 1, "density": "gaussian"},
+    }.items():
+        seconds, model = cpu_seconds(
+            lambda parameters=parameters: GraNDAG(random_state=1, n_jobs=1, **parameters).fit(data)
+        )
+        print(
+            f"  {name}: {seconds:.2f} CPU s, {model.n_iter_:,} iterations, converged: {model.converged_}, "
+            f"{int(model.adjacency_.sum())} edges, held-out log-likelihood {model.held_out_log_likelihood_:.2f}"
+        )
+
+
+def large(n: int, iterations: int = 30_000) -> None:
+    """Print seconds and peak memory beyond the data of a fit with n rows and 20 columns (runs in its own process)."""
+    rows, _ = gauss_anm(20, 20, n, 0)
+    warnings.simplefilter("ignore", NotConvergedWarning)
+    GraNDAG(max_iterations=100, n_jobs=1).fit(rows[:1000])
+    before = resident_bytes()
+    model = GraNDAG(max_iterations=iterations, tolerance=0.0, retrain=False, n_jobs=1, random_state=0)
+    seconds, _ = cpu_seconds(lambda: model.fit(rows))
+    peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(f"{seconds} {model.n_iter_} {(peak - before) / 1e9}")
+
+
+def resident_bytes() -> int:
+    """Memory that this process holds now (Linux)."""
+    n_pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return n_pages * resource.getpagesize()
+
+
+def large_against_small() -> None:
+    """Print time and memory of 1,000,000 rows beside 10,000 rows, for the same number of iterations."""
+    results = {}
+    for n in (10_000, 1_000_000):
+        command = [sys.executable, __file__, "--large", str(n)]
+        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        results[n] = [float(word) for word in output.split()]
+    (small, iterations, _), (big, big_iterations, memory) = results.values()
+    per_iteration = (big / big_iterations) / (small / iterations)
+    print(f"  10,000 rows: {small:.1f} CPU s, {iterations:,.0f} iterations")
+    print(f"  1,000,000 rows: {big:.1f} CPU s, {big_iterations:,.0f} iterations, {memory:.2f} GB beyond the data")
+    verdict = "reached" if per_iteration <= 1.5 and memory < 2 else "missed"
+    print(f"  time per iteration: {per_iteration:.2f} times that of 10,000 rows (target 1.5, 2 GB: {verdict})")
+
+
+def main() -> None:
+    """Run all parts."""
+    GraNDAG(max_iterations=200, n_jobs=1, tolerance=1e9).fit(gauss_anm(3, 3, 100, 0)[0])  # compile outside the timing
+    print("Fits:")
+    fit_seconds(10, 4, 6)
+    fit_seconds(20, 10, 14)
+    print("Sachs (11 variables, 853 rows):")
+    sachs()
+    print("20 variables, many rows:")
+    large_against_small()
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--large"]:
+        large(int(sys.argv[2]))
+    else:
+        main()

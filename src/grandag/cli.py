@@ -1,0 +1,283 @@
+"""The command line. Exit codes: 0 good, 1 bad input, 2 wrong usage, 3 not converged, 130 interrupted."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+import warnings
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from grandag import __version__
+from grandag.methods.registry import METHODS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from grandag.methods.base import StructureLearner
+
+__all__ = ["app", "main"]
+
+BAD_INPUT, NOT_CONVERGED, INTERRUPTED = 1, 3, 130
+
+app = typer.Typer(
+    name="grandag",
+    help="Learn causal graphs from tables by gradient-based neural DAG learning.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+MethodName = StrEnum("MethodName", {name: name for name in METHODS})  # type: ignore[misc]
+
+
+_DEFAULT_METHOD = MethodName("grandag")
+
+
+class Preset(StrEnum):
+    """Names of the presets."""
+
+    default = "default"
+    paper = "paper"
+
+
+class Activation(StrEnum):
+    """Names of the activations."""
+
+    leaky_relu = "leaky-relu"
+    squareplus = "squareplus"
+
+
+class Precision(StrEnum):
+    """Floating point types of training."""
+
+    float32 = "float32"
+    float64 = "float64"
+
+
+class Missing(StrEnum):
+    """What to do with missing values."""
+
+    error = "error"
+    drop = "drop"
+
+
+def _print_version(value: bool) -> None:
+    if value:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    pass
+
+
+_NETWORK, _TRAINING, _DATA, _OUTPUT = "Networks", "Training", "Data", "Output"
+
+
+@app.command()
+def fit(
+    data: Annotated[
+        str, typer.Argument(help="A CSV, TSV or Parquet file with a header, or the name of a bundled data set.")
+    ],
+    method: Annotated[MethodName, typer.Option(help="Which method learns the graph.")] = _DEFAULT_METHOD,
+    preset: Annotated[
+        Preset, typer.Option(help="'paper' is the authors' recipe; options below override a preset.")
+    ] = Preset.default,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Directory for the edges, graph files, drawing, model and configuration."),
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option(help="Use these columns only: names, separated by commas.", rich_help_panel=_DATA)
+    ] = None,
+    missing: Annotated[
+        Missing, typer.Option(help="Stop at missing or infinite values, or drop their rows.", rich_help_panel=_DATA)
+    ] = Missing.error,
+    standardise: Annotated[
+        bool | None,
+        typer.Option(help="Scale columns to variance 1, or take the data as they are.", rich_help_panel=_DATA),
+    ] = None,
+    layers: Annotated[
+        int | None, typer.Option(help="Hidden layers per network, 0 for linear. Default: 2.", rich_help_panel=_NETWORK)
+    ] = None,
+    units: Annotated[
+        int | None, typer.Option(help="Units per hidden layer. Default: 10.", rich_help_panel=_NETWORK)
+    ] = None,
+    activation: Annotated[
+        Activation | None, typer.Option(help="Default: leaky-relu.", rich_help_panel=_NETWORK)
+    ] = None,
+    learning_rate: Annotated[
+        float | None, typer.Option(help="Of the first subproblem. Default: 0.01.", rich_help_panel=_TRAINING)
+    ] = None,
+    later_learning_rate: Annotated[
+        float | None,
+        typer.Option(
+            "--later-rate", help="Of later subproblems. Default: 0.001; paper: 0.0001.", rich_help_panel=_TRAINING
+        ),
+    ] = None,
+    batch_size: Annotated[
+        int | None, typer.Option(help="Rows per iteration. Default: 64.", rich_help_panel=_TRAINING)
+    ] = None,
+    mask_threshold: Annotated[
+        float | None, typer.Option(help="Inputs this weak are masked. Default: 1e-4.", rich_help_panel=_TRAINING)
+    ] = None,
+    tolerance: Annotated[
+        float | None, typer.Option(help="On h = tr(e^A) - d. Default: 1e-8.", rich_help_panel=_TRAINING)
+    ] = None,
+    subproblem_tolerance: Annotated[
+        float | None,
+        typer.Option("--subproblem", help="On the held-out objective. Default: 1e-4.", rich_help_panel=_TRAINING),
+    ] = None,
+    max_iterations: Annotated[int | None, typer.Option(help="Default: 100,000.", rich_help_panel=_TRAINING)] = None,
+    neighbour_selection: Annotated[
+        bool | None,
+        typer.Option(
+            "--neighbours/--no-neighbours",
+            help="Select candidate parents first. Default: from 50 columns on.",
+            rich_help_panel=_TRAINING,
+        ),
+    ] = None,
+    neighbour_threshold: Annotated[
+        float | None,
+        typer.Option(
+            "--neighbours-at", help="Multiple of the mean importance. Default: 0.75.", rich_help_panel=_TRAINING
+        ),
+    ] = None,
+    retrain: Annotated[
+        bool | None,
+        typer.Option(help="Fit the conditionals of the final graph. Default: yes.", rich_help_panel=_TRAINING),
+    ] = None,
+    dtype: Annotated[Precision | None, typer.Option(help="Default: float32.", rich_help_panel=_TRAINING)] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(help="Threads, -1 for all cores; results do not depend on it.", rich_help_panel=_TRAINING),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=_OUTPUT)] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=_OUTPUT)
+    ] = False,
+) -> None:
+    """Learn a graph from a table and print its edges."""
+    chosen = {
+        "standardise": standardise,
+        "n_layers": layers,
+        "n_units": units,
+        "activation": activation and activation.value,
+        "learning_rate": learning_rate,
+        "later_learning_rate": later_learning_rate,
+        "batch_size": batch_size,
+        "mask_threshold": mask_threshold,
+        "tolerance": tolerance,
+        "subproblem_tolerance": subproblem_tolerance,
+        "max_iterations": max_iterations,
+        "neighbour_selection": neighbour_selection,
+        "neighbour_threshold": neighbour_threshold,
+        "retrain": retrain,
+        "dtype": dtype and dtype.value,
+        "n_jobs": jobs,
+    }
+    given = {name: value for name, value in chosen.items() if value is not None}
+    model = _estimator(str(method), str(preset), {**given, "missing": str(missing), "random_state": seed})
+    frame = _read(data, columns)
+    start = time.perf_counter()
+    try:
+        notes = _fit(model, frame, quiet=quiet)
+    except KeyboardInterrupt:
+        typer.echo("Interrupted; nothing was written.", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    _report(model, data, time.perf_counter() - start, notes, output, as_json=as_json, quiet=quiet)
+    if not getattr(model, "converged_", True):
+        raise typer.Exit(NOT_CONVERGED)
+
+
+def _estimator(method: str, preset: str, parameters: dict[str, Any]) -> StructureLearner:
+    entry = METHODS[method]
+    estimator: StructureLearner = entry.estimator().preset(preset, **{**entry.parameters, **parameters})
+    return estimator
+
+
+def _read(data: str, columns: str | None) -> pd.DataFrame:
+    """The table behind an argument: a bundled data set by name, or a file."""
+    from grandag import datasets
+    from grandag.table import TableError, read_table
+
+    frame = datasets.load(data).data if data in datasets.DATASETS else read_table(data)
+    if columns is None:
+        return frame
+    wanted = [name.strip() for name in columns.split(",")]
+    unknown = [name for name in wanted if name not in frame.columns]
+    if unknown:
+        raise TableError(f"{data!r} has no column {unknown[0]!r}: it has {', '.join(map(str, frame.columns))}.")
+    return frame[wanted]
+
+
+def _fit(model: StructureLearner, frame: pd.DataFrame, *, quiet: bool) -> list[str]:
+    """Fit with a progress line; returns what was warned of."""
+    from contextlib import nullcontext
+
+    from grandag.terminal import progress_line
+
+    if quiet:
+        logging.getLogger("grandag").setLevel(logging.ERROR)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with nullcontext(None) if quiet else progress_line() as listener:
+            model.fit(frame, listener=listener)
+    return [str(warning.message) for warning in caught]
+
+
+def _report(
+    model: StructureLearner, data: str, seconds: float, warned: list[str], output: Path | None, *, as_json: bool,
+    quiet: bool,
+) -> None:  # fmt: skip
+    from grandag.results import summary, write_results
+
+    facts = summary(model, data=data, seconds=seconds)
+    if output is not None:
+        write_results(model, output, facts)
+    if as_json:
+        typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+    elif not quiet:
+        from grandag.terminal import print_result
+
+        print_result(facts, output)
+    if not quiet:
+        for message in warned:
+            typer.echo(f"Warning: {message}", err=True)
+
+
+@app.command()
+def datasets() -> None:
+    """List the bundled data sets."""
+    from grandag.datasets import DATASETS
+
+    for name, loader in DATASETS.items():
+        dataset = loader()
+        rows, columns = dataset.data.shape
+        n_edges = int(dataset.adjacency.sum())
+        typer.echo(f"{name}: {rows} rows, {columns} columns, {n_edges} reference edges. {dataset.provenance}")
+
+
+def main() -> None:
+    """Entry point: bad input ends in one sentence and exit code 1."""
+    try:
+        app()
+    except Exception as error:
+        from grandag.methods.base import TrainingError
+
+        if not isinstance(error, ValueError | OSError | TrainingError):
+            raise
+        typer.echo(f"Error: {error}", err=True)
+        sys.exit(NOT_CONVERGED if isinstance(error, TrainingError) else BAD_INPUT)

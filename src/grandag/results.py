@@ -1,0 +1,73 @@
+"""What a fit leaves on disk."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+
+from grandag import __version__
+from grandag.drawing import to_svg
+from grandag.graph import to_dot, to_json
+from grandag.methods.base import StructureLearner
+
+__all__ = ["outcome", "summary", "write_results"]
+
+
+def summary(model: StructureLearner, *, data: str, seconds: float) -> dict[str, Any]:
+    """The facts of a run as plain values: configuration, seed, outcome, edges."""
+    facts: dict[str, Any] = {
+        "data": data,
+        "method": model.method,
+        "grandag": __version__,
+        "parameters": model.get_params(deep=False),
+        "seconds": round(seconds, 2),
+        "notes": getattr(model, "notes_", []),
+    }
+    for name in ("converged", "n_iter", "held_out_log_likelihood"):
+        if hasattr(model, f"{name}_"):
+            facts[name] = getattr(model, f"{name}_")
+    facts["nodes"] = list(model.names_)
+    facts["edges"] = model.edges_.to_dict(orient="records")
+    return facts
+
+
+def write_results(model: StructureLearner, directory: Path, facts: dict[str, Any]) -> None:
+    """Write report.md, edges.csv, graph.{json,dot,gml,svg}, the model, and run.json with configuration and seed."""
+    directory.mkdir(parents=True, exist_ok=True)
+    graph = model.graph_
+    model.edges_.to_csv(directory / "edges.csv", index=False)
+    (directory / "graph.json").write_text(to_json(graph), encoding="utf-8")
+    (directory / "graph.dot").write_text(to_dot(graph), encoding="utf-8")
+    nx.write_gml(graph, directory / "graph.gml")
+    (directory / "graph.svg").write_text(to_svg(graph), encoding="utf-8")
+    model.save(directory / "model.npz")
+    (directory / "report.md").write_text(_report(facts), encoding="utf-8")
+    run = {name: value for name, value in facts.items() if name not in {"nodes", "edges"}}
+    (directory / "run.json").write_text(json.dumps(run, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def outcome(facts: dict[str, Any]) -> str:
+    """One line on how a run went."""
+    parts = [f"{len(facts['nodes'])} nodes, {len(facts['edges'])} edges"]
+    if "converged" in facts:
+        parts.append(
+            f"{'converged' if facts['converged'] else 'did not converge'} after {facts['n_iter']:,} iterations"
+        )
+    if "held_out_log_likelihood" in facts:
+        parts.append(f"held-out log-likelihood {facts['held_out_log_likelihood']:.3f}")
+    return "; ".join([*parts, f"{facts['seconds']:.1f} s"])
+
+
+def _report(facts: dict[str, Any]) -> str:
+    """The result as a page of Markdown."""
+    lines = [f"# Graph learned from {facts['data']}", "", f"{outcome(facts)}.", "", "![The graph](graph.svg)", ""]
+    if facts["notes"]:
+        lines += ["## Notes", "", *(f"- {note}" for note in facts["notes"]), ""]
+    lines += ["## Edges", "", "| source | target | strength |", "|---|---|---:|"]
+    lines += [f"| {edge['source']} | {edge['target']} | {edge['strength']:.3f} |" for edge in facts["edges"]]
+    lines += ["", "## Configuration", "", f"grandag {facts['grandag']}, method {facts['method']}", ""]
+    lines += [f"- {name}: {value!r}" for name, value in facts["parameters"].items()]
+    return "\n".join([*lines, ""])

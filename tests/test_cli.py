@@ -1,0 +1,231 @@
+"""The command line as a person or a script uses it: what is printed, what is written, how it ends."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+import grandag
+from tests.conftest import nonlinear_chain
+
+GRANDAG = str(Path(sys.executable).parent / "grandag")
+
+
+def run(*arguments, **options):
+    return subprocess.run([GRANDAG, *map(str, arguments)], capture_output=True, text=True, check=False, **options)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    path = tmp_path_factory.mktemp("data") / "chain.csv"
+    frame = pd.DataFrame(nonlinear_chain(np.random.default_rng(1)), columns=["dose", "response", "out come"])
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def finished(table, tmp_path_factory):
+    """A good run with all its output."""
+    output = tmp_path_factory.mktemp("run") / "results"
+    return run("fit", table, "--seed", 3, "--output", output), output
+
+
+def test_prints_a_table(finished):
+    process, output = finished
+    assert process.returncode == 0
+    assert "dose" in process.stdout
+    assert "converged after" in process.stdout
+    assert "held-out log-likelihood" in process.stdout
+    assert str(output / "graph.svg") in process.stdout.replace("\n", "")
+    assert process.stderr in ("", "Compiling for this machine; this takes up to 20 seconds and happens only once.\n")
+
+
+def test_writes_files(finished, table):
+    _, output = finished
+    names = {"edges.csv", "graph.json", "graph.dot", "graph.gml", "graph.svg", "model.npz", "report.md", "run.json"}
+    assert {path.name for path in output.iterdir()} == names
+    model = grandag.load(output / "model.npz")
+    edges = pd.read_csv(output / "edges.csv")
+    pd.testing.assert_frame_equal(edges, model.edges_)
+    content = json.loads((output / "graph.json").read_text())
+    assert content["nodes"] == ["dose", "response", "out come"]
+    pairs = set(edges[["source", "target"]].itertuples(index=False, name=None))
+    assert {(edge["source"], edge["target"]) for edge in content["edges"]} == pairs
+    assert set(nx.read_gml(output / "graph.gml").edges) == pairs
+    assert (output / "graph.dot").read_text().count("->") == len(pairs)
+    assert "out come" in (output / "graph.svg").read_text()
+    assert "| dose | response |" in (output / "report.md").read_text()
+    facts = json.loads((output / "run.json").read_text())
+    assert facts["parameters"]["random_state"] == 3
+    assert facts["data"] == str(table)
+    assert facts["converged"] is True
+
+
+def test_run_can_be_repeated_from_its_configuration(finished, table):
+    _, output = finished
+    facts = json.loads((output / "run.json").read_text())
+    again = grandag.GraNDAG(**facts["parameters"]).fit(pd.read_csv(table))
+    np.testing.assert_array_equal(again.expected_jacobian_, grandag.load(output / "model.npz").expected_jacobian_)
+
+
+def test_json(table):
+    process = run("fit", table, "--json", "--max-iterations", 100_000, "--seed", 3, "--layers", 1)
+    facts = json.loads(process.stdout)
+    assert facts["parameters"]["n_layers"] == 1
+    assert facts["edges"][0].keys() == {"source", "target", "strength"}
+    assert facts["nodes"] == ["dose", "response", "out come"]
+
+
+def test_quiet(table):
+    process = run("fit", table, "--quiet")
+    assert (process.returncode, process.stdout, process.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parameters"),
+    [
+        (["--preset", "paper"], {"standardise": False, "later_learning_rate": 1e-4}),
+        (["--preset", "paper", "--standardise"], {"standardise": True, "later_learning_rate": 1e-4}),
+        (["--method", "grandag++", "--units", 5], {"density": "gaussian", "n_units": 5}),
+        (["--activation", "squareplus", "--dtype", "float64"], {"activation": "squareplus", "dtype": "float64"}),
+        (["--neighbours", "--jobs", 1, "--no-retrain"], {"neighbour_selection": True, "n_jobs": 1, "retrain": False}),
+        (
+            ["--learning-rate", 0.02, "--later-rate", 0.003, "--batch-size", 32, "--mask-threshold", 1e-5],
+            {"learning_rate": 0.02, "later_learning_rate": 0.003, "batch_size": 32, "mask_threshold": 1e-5},
+        ),
+        (
+            ["--tolerance", 1e-6, "--subproblem", 1e-3, "--neighbours-at", 0.5, "--missing", "drop"],
+            {"tolerance": 1e-6, "subproblem_tolerance": 1e-3, "neighbour_threshold": 0.5, "missing": "drop"},
+        ),
+    ],
+)
+def test_options_reach_the_method(table, arguments, parameters):
+    process = run("fit", table, "--json", "--max-iterations", 3, *arguments)
+    facts = json.loads(process.stdout)["parameters"]
+    assert {name: facts[name] for name in parameters} == parameters
+
+
+def test_not_converged(table):
+    process = run("fit", table, "--max-iterations", 50)
+    assert process.returncode == 3
+    assert "did not converge" in process.stdout
+    assert "Warning: The graph was not acyclic after 50 iterations" in process.stderr
+
+
+def test_diverged(table):
+    process = run("fit", table, "--learning-rate", 1e30)
+    assert process.returncode == 3
+    assert process.stderr.splitlines()[-1].startswith("Error: Training produced numbers that are not finite")
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "message"),
+    [
+        (None, [], "Error: There is no file"),
+        ("a,b\n1,x\n" * 1, [], "Error: Column 'b' does not hold numbers"),
+        ("a,b\n" + "1,2\n" * 3, [], "Error: X has 3 sample(s)"),
+        (
+            "a,b\n" + "1,\n2,3\n" * 20,
+            [],
+            "Error: X contains missing or infinite values in 'b' (20 NaN, first in row 1)",
+        ),
+        ("a,b\n" + "1,2\n2,3\n" * 20, ["--columns", "a,bb"], "has no column 'bb': it has a, b."),
+        ("a,b\n" + "1,2\n2,3\n" * 20, ["--units", "0"], "Error: The parameter 'n_units' must be a whole number"),
+    ],
+)
+def test_bad_input(tmp_path, content, arguments, message):
+    path = tmp_path / "t.csv"
+    if content is not None:
+        path.write_text(content)
+    process = run("fit", path, *arguments)
+    assert process.returncode == 1
+    assert message in process.stderr
+    assert "Traceback" not in process.stderr
+    assert process.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments", [["fit"], ["fit", "sachs", "--seeed", "1"], ["fit", "sachs", "--method", "magic"], ["fitt", "sachs"]]
+)
+def test_wrong_usage(arguments):
+    process = run(*arguments)
+    assert process.returncode == 2
+    assert "Usage" in process.stderr
+
+
+def test_columns(table):
+    facts = json.loads(run("fit", table, "--columns", "dose, out come", "--json", "--max-iterations", 3).stdout)
+    assert facts["nodes"] == ["dose", "out come"]
+
+
+def test_datasets():
+    process = run("datasets")
+    assert process.returncode == 0
+    assert process.stdout.startswith("sachs: 853 rows, 11 columns, 17 reference edges.")
+
+
+def test_help_and_version():
+    assert run("--version").stdout.strip() == grandag.__version__
+    text = run("fit", "--help", env={**os.environ, "COLUMNS": "120"}).stdout
+    for option in ("--method", "--seed", "--output", "--quiet", "--json", "--layers", "--later-rate", "--neighbours"):
+        assert option in text
+
+
+def on_a_terminal(*arguments, interrupt_after=None):
+    """Run on a pseudo-terminal; everything that was shown, and the exit code."""
+    leader, follower = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "150"}
+    process = subprocess.Popen(
+        [GRANDAG, *map(str, arguments)], stdout=follower, stderr=follower, stdin=follower, env=environment
+    )
+    os.close(follower)
+    shown, is_interrupted = b"", False
+    while True:
+        try:
+            piece = os.read(leader, 4096)
+        except OSError:
+            break
+        if not piece:
+            break
+        shown += piece
+        if interrupt_after is not None and not is_interrupted and interrupt_after in shown:
+            is_interrupted = True
+            process.send_signal(signal.SIGINT)
+    os.close(leader)
+    return process.wait(timeout=60), shown.decode()
+
+
+def test_progress_on_a_terminal(table):
+    code, shown = on_a_terminal("fit", table)
+    assert code == 0
+    assert "Training" in shown
+    assert "held-out log-likelihood" in shown
+    assert "/100,000, h " in shown
+
+
+def test_interrupt(table, tmp_path):
+    output = tmp_path / "results"
+    code, shown = on_a_terminal(
+        "fit", table, "--tolerance", 0, "--subproblem", 0, "--max-iterations", 10_000_000, "--output", output,
+        interrupt_after=b"Training",
+    )  # fmt: skip
+    assert code == 130
+    assert "Interrupted; nothing was written." in shown
+    assert "Traceback" not in shown
+    assert not output.exists()
+
+
+def test_plus_plus_with_one_layer_on_sachs():
+    process = run("fit", "sachs", "--method", "grandag++", "--layers", 1, "--json")
+    facts = json.loads(process.stdout)
+    assert process.returncode == 0
+    assert facts["converged"] is True
+    assert len(facts["nodes"]) == 11
