@@ -1,5 +1,8 @@
 """The graphs that are found, on the authors' released data sets where they are present, and on simulated data."""
 
+import runpy
+from pathlib import Path
+
 import gadjid
 import numpy as np
 import pytest
@@ -8,15 +11,11 @@ from grandag import GraNDAG
 
 pytestmark = pytest.mark.filterwarnings("ignore:Reading:UserWarning")
 
-SETTINGS = [  # folder, preset, largest mean SID accepted before pruning
-    ("data_p10_e10_n1000_GP", "paper", 3.0),
-    ("data_p10_e10_n1000_GP", "default", 3.5),
-    ("data_p10_e40_n1000_GP", "paper", 24.0),
-    ("data_p10_e40_n1000_GP", "default", 5.0),
-    ("data_sf_p10_e40_n1000_GP", "paper", 12.0),
-    ("data_sf_p10_e40_n1000_GP", "default", 6.5),
-    ("data_p20_e20_n1000_GP", "paper", 10.0),
-    ("data_p20_e20_n1000_GP", "default", 7.0),
+BENCHMARK = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "accuracy.py"))
+SETTINGS = [
+    (folder, preset, limit)
+    for folder, *limits in BENCHMARK["SETTINGS"].values()
+    for preset, limit in zip(("paper", "default"), limits, strict=True)
 ]
 
 

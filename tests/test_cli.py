@@ -138,7 +138,8 @@ def test_diverged(table):
             "Error: X contains missing or infinite values in 'b' (20 NaN, first in row 1)",
         ),
         ("a,b\n" + "1,2\n2,3\n" * 20, ["--columns", "a,bb"], "has no column 'bb': it has a, b."),
-        ("a,b\n" + "1,2\n2,3\n" * 20, ["--units", "0"], "Error: The parameter 'n_units' must be a whole number"),
+        ("a;b\n" + "1;2\n2;3\n" * 20, [], "has one column, 'a;b': separate columns by commas"),
+        ("a,b\n" + "1,2,3\n" * 20, [], "has lines with more fields than its 2 column names."),
     ],
 )
 def test_bad_input(tmp_path, content, arguments, message):
@@ -159,6 +160,21 @@ def test_wrong_usage(arguments):
     process = run(*arguments)
     assert process.returncode == 2
     assert "Usage" in process.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--layers", -1], "Error: --layers must be a whole number, at least 0; got -1."),
+        (["--jobs", 0], "Error: --jobs must be None, -1 (all cores) or a count of threads; got 0."),
+        (["--seed", -1], "Error: --seed must be None, a whole number"),
+        (["--output", __file__], "name a directory."),
+    ],
+)
+def test_wrong_values(table, arguments, message):
+    process = run("fit", table, *arguments, env={**os.environ, "COLUMNS": "300"})
+    assert process.returncode == 2
+    assert message in " ".join(process.stderr.split())
 
 
 def test_columns(table):

@@ -98,10 +98,11 @@ def test_duplicate_names(frame):
     [
         (np.ones((20, 1)), r"1 feature\(s\).*at least two columns"),
         (np.ones((3, 4)), r"3 sample\(s\).*minimum of 10.*more rows"),
-        (np.ones(20), "2D array, got 1D array"),
-        (np.ones((2, 3, 4)), "dim 3"),
+        (np.ones(20), r"2D array, got 1D array instead \(shape=\(20,\)\): give one row per observation"),
+        (np.ones((2, 3, 4)), "2D array, got 3D array"),
         (np.ones((20, 2)) * 1j, "Complex data"),
-        ([["a", "b"]] * 20, "could not convert string to float"),
+        ([[1, "b"]] * 20, r"Column 'X1' does not hold numbers \(for example 'b'\)"),
+        (pl.LazyFrame({"a": [1.0]}), "LazyFrame: collect"),
     ],
 )
 def test_wrong_shapes_and_types(table, message):
@@ -120,6 +121,14 @@ def test_scaling(rng):
     np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(scaled.std(axis=0), 1)
     np.testing.assert_array_equal(Scaling.identity(2).apply(values, "float32"), values.astype(np.float32))
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-30, 1e30, 1e200])
+def test_scaling_of_extreme_units(rng, unit):
+    values = rng.normal(size=(1000, 2))
+    expected = Scaling.standard(values).apply(values, "float32")
+    scaled = Scaling.standard(values * unit).apply(values * unit, "float32")
+    np.testing.assert_allclose(scaled, expected, rtol=1e-6)
 
 
 def test_same_columns(rng):

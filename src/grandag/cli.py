@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app", "main"]
 
-BAD_INPUT, NOT_CONVERGED, INTERRUPTED = 1, 3, 130
+BAD_INPUT, WRONG_USAGE, NOT_CONVERGED, INTERRUPTED = 1, 2, 3, 130
 
 app = typer.Typer(
     name="grandag",
@@ -81,6 +81,22 @@ def _options(
 ) -> None:
     pass
 
+
+_OPTIONS = {
+    "n_layers": "--layers",
+    "n_units": "--units",
+    "learning_rate": "--learning-rate",
+    "later_learning_rate": "--later-rate",
+    "batch_size": "--batch-size",
+    "mask_threshold": "--mask-threshold",
+    "tolerance": "--tolerance",
+    "subproblem_tolerance": "--subproblem",
+    "max_iterations": "--max-iterations",
+    "neighbour_threshold": "--neighbours-at",
+    "n_jobs": "--jobs",
+    "random_state": "--seed",
+}
+"""How the command line calls a parameter."""
 
 _NETWORK, _TRAINING, _DATA, _OUTPUT = "Networks", "Training", "Data", "Output"
 
@@ -190,6 +206,8 @@ def fit(
     }
     given = {name: value for name, value in chosen.items() if value is not None}
     model = _estimator(str(method), str(preset), {**given, "missing": str(missing), "random_state": seed})
+    if output is not None and output.exists() and not output.is_dir():
+        raise typer.BadParameter(f"{str(output)!r} is a file; name a directory.", param_hint="--output")
     frame = _read(data, columns)
     start = time.perf_counter()
     try:
@@ -276,7 +294,11 @@ def main() -> None:
         app()
     except Exception as error:
         from grandag.methods.base import TrainingError
+        from grandag.methods.parameters import ParameterError
 
+        if isinstance(error, ParameterError):
+            typer.echo(f"Error: {_OPTIONS.get(error.name, error.name)} {error.message}", err=True)
+            sys.exit(WRONG_USAGE)
         if not isinstance(error, ValueError | OSError | TrainingError):
             raise
         typer.echo(f"Error: {error}", err=True)

@@ -12,6 +12,7 @@ from grandag import __version__
 from grandag.drawing import to_svg
 from grandag.graph import to_dot, to_json
 from grandag.methods.base import StructureLearner
+from grandag.methods.parameters import plain
 
 __all__ = ["outcome", "summary", "write_results"]
 
@@ -22,7 +23,7 @@ def summary(model: StructureLearner, *, data: str, seconds: float) -> dict[str, 
         "data": data,
         "method": model.method,
         "grandag": __version__,
-        "parameters": model.get_params(deep=False),
+        "parameters": {name: plain(value) for name, value in model.get_params(deep=False).items()},
         "seconds": round(seconds, 2),
         "notes": getattr(model, "notes_", []),
     }
@@ -67,7 +68,9 @@ def _report(facts: dict[str, Any]) -> str:
     if facts["notes"]:
         lines += ["## Notes", "", *(f"- {note}" for note in facts["notes"]), ""]
     lines += ["## Edges", "", "| source | target | strength |", "|---|---|---:|"]
-    lines += [f"| {edge['source']} | {edge['target']} | {edge['strength']:.3f} |" for edge in facts["edges"]]
+    for edge in facts["edges"]:
+        source, target = (edge[end].replace("|", "\\|") for end in ("source", "target"))
+        lines.append(f"| {source} | {target} | {edge['strength']:.3f} |")
     lines += ["", "## Configuration", "", f"grandag {facts['grandag']}, method {facts['method']}", ""]
     lines += [f"- {name}: {value!r}" for name, value in facts["parameters"].items()]
     return "\n".join([*lines, ""])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,8 +54,9 @@ class Scaling:
     def standard(cls, values: np.ndarray) -> Scaling:
         """Mean 0 and variance 1."""
         mean = values.mean(axis=0)
-        squares = sum(((values[block] - mean) ** 2).sum(axis=0) for block in _blocks(len(values)))
-        return cls(mean, np.sqrt(squares / len(values)))
+        unit = np.maximum(values.max(axis=0) - mean, mean - values.min(axis=0))  # squares stay in range in any unit
+        squares = sum((((values[block] - mean) / unit) ** 2).sum(axis=0) for block in _blocks(len(values)))
+        return cls(mean, unit * np.sqrt(squares / len(values)))
 
     @classmethod
     def identity(cls, n_columns: int) -> Scaling:
@@ -70,6 +73,8 @@ class Scaling:
 
 def as_table(X: Any, *, missing: str = "error", min_rows: int = MIN_ROWS, min_columns: int = 2) -> Table:
     """Check a matrix, pandas or polars data frame; `missing="drop"` leaves out rows with missing or infinite values."""
+    if hasattr(X, "collect_schema") and not hasattr(X, "to_numpy"):
+        raise TableError("X is a polars LazyFrame: collect() it first.")
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
         names = tuple(str(name) for name in X.columns)
         has_own_names = all(isinstance(name, str) for name in X.columns)
@@ -128,6 +133,17 @@ def _matrix(X: Any) -> np.ndarray:
     """An array or nested lists as a float64 matrix; scikit-learn's checks for what is not a matrix of numbers."""
     from sklearn.utils.validation import check_array
 
+    array = np.asarray(X) if isinstance(X, np.ndarray | list | tuple) else None
+    if array is not None and array.ndim != 2:
+        raise TableError(
+            f"Expected 2D array, got {array.ndim}D array instead (shape={array.shape}): give one row per observation "
+            "and one column per variable."
+        )
+    if array is not None and array.dtype.kind in "USO":
+        for k, column in enumerate(array.T):
+            text = next((value for value in column if isinstance(value, str) and not _is_number(value)), None)
+            if text is not None:
+                raise TableError(f"Column 'X{k}' does not hold numbers (for example {str(text)!r}): leave it out.")
     values: np.ndarray = check_array(
         X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=0, ensure_min_features=0, input_name="X"
     )
@@ -214,7 +230,16 @@ def _read_text(path: Path, separator: str) -> pd.DataFrame:
         raise TableError(
             f"The first line of {path.name!r} holds numbers ({names[0]} ...): add a line with names above."
         )
-    frame = pd.read_csv(path, sep=separator, header=0, names=range(len(names)), index_col=False)
+    if len(names) == 1 and re.search(r"[;\t|]", names[0]):
+        raise TableError(
+            f"{path.name!r} has one column, {names[0]!r}: separate columns by commas (.csv) or tabs (.tsv)."
+        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        try:
+            frame = pd.read_csv(path, sep=separator, header=0, names=range(len(names)), index_col=False)
+        except pd.errors.ParserWarning:
+            raise TableError(f"{path.name!r} has lines with more fields than its {len(names)} column names.") from None
     frame.columns = pd.Index(names)
     return _without_row_numbers(frame)
 

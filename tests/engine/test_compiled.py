@@ -63,6 +63,19 @@ def test_fresh_and_cached_code_give_the_same_bits(tmp_path):
     assert len(outputs[0].stdout) > 18 * 18 * 8
 
 
+def test_works_without_a_cache(monkeypatch, caplog):
+    def nowhere(function):
+        raise RuntimeError("no locator available")
+
+    monkeypatch.setattr(module, "_EngineCache", nowhere)
+    module._say_once.cache_clear()
+    with caplog.at_level(logging.WARNING, logger="grandag"):
+        functions = [compiled(lambda x: x + 1) for _ in range(2)]
+    assert functions[0](1) == 2
+    assert len(caplog.records) == 1
+    assert "NUMBA_CACHE_DIR" in caplog.text
+
+
 def test_threads_do_not_leave_settings_behind():
     threads = numba.get_num_threads()
     rmsprop(np.ones(16), np.ones(16), 1.0, np.zeros(16), 0.1)

@@ -197,6 +197,14 @@ def test_rmsprop(rng):
     np.testing.assert_allclose(weights, expected, rtol=1e-12)
 
 
+def test_rmsprop_survives_huge_gradients():
+    weights, gradient = np.ones(16, np.float32), np.full(16, -1e30, np.float32)
+    mean_square = np.zeros(16, np.float32)
+    rmsprop(weights, gradient, 1.0, mean_square, 1e-2)
+    assert np.isfinite(mean_square).all()
+    np.testing.assert_allclose(weights, 1 + 1e-2 / np.sqrt(0.01), rtol=1e-5)
+
+
 def test_iterations_are_rmsprop_steps_on_the_gradient(rng):
     """Three iterations over a batch of all rows, step by step outside the engine."""
     networks = new_networks(rng, density="additive-gaussian", n_layers=1)

@@ -2,7 +2,11 @@
 
 import json
 import pickle
+import signal
+import threading
+import time
 import zipfile
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -10,11 +14,14 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy.stats import norm
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import grandag
 from grandag import GraNDAG, NotConvergedWarning, TrainingError
 from grandag.graph import is_acyclic
+from grandag.methods.grandag import estimator as estimator_module
+from grandag.methods.grandag.train import Outcome
 from grandag.table import TableError
 from tests.conftest import nonlinear_chain
 
@@ -208,6 +215,8 @@ def test_missing_rows_are_dropped_on_request(frame):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
+        ({"n_jobs": 0}, r"'n_jobs' must be None, -1"),
+        ({"random_state": "abc"}, r"'random_state' must be None, a whole number"),
         ({"n_layers": -1}, r"'n_layers' must be a whole number, at least 0; got -1"),
         ({"n_units": 2.5}, r"'n_units' must be a whole number"),
         ({"activation": "relu"}, r"'activation' must be one of 'leaky-relu', 'squareplus'; got 'relu'"),
@@ -309,11 +318,99 @@ def test_load_says_what_is_wrong(tmp_path):
     with pytest.raises(FileNotFoundError):
         grandag.load(path)
     path.write_bytes(pickle.dumps("something else"))
-    with pytest.raises(ValueError, match="is not a model that grandag saved"):
+    with pytest.raises(ValueError, match="is not a model that this version of grandag saved"):
         grandag.load(path)
     np.savez(path, meta=np.array(json.dumps({"format": 99, "grandag": "9.9"})))
     with pytest.raises(ValueError, match=r"written by grandag 9\.9: upgrade"):
         grandag.load(path)
+    complete = path.read_bytes()
+    np.save(tmp_path / "array.npy", np.ones(3))
+    for content in (b"", complete[: len(complete) // 2], (tmp_path / "array.npy").read_bytes()):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match="is not a model"):
+            grandag.load(path)
+
+
+def test_failed_refit_leaves_the_old_result(frame):
+    model = GraNDAG(random_state=0).fit(frame)
+    edges, score = model.edges_, model.score(frame)
+    with pytest.raises(TableError):
+        model.fit(frame.assign(text="a"))
+
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(frame.assign(more=frame["dose"] ** 2), listener=interrupt)
+    pd.testing.assert_frame_equal(model.edges_, edges)
+    assert model.score(frame) == score
+
+
+def test_refit_forgets_what_the_last_fit_left(frame):
+    with pytest.warns(NotConvergedWarning):
+        model = GraNDAG(max_iterations=5, record_A_phi=True).fit(frame)
+        assert hasattr(model, "A_phi_trace_")
+        model.set_params(record_A_phi=False, retrain=False).fit(frame.to_numpy())
+    for name in ("A_phi_trace_", "held_out_log_likelihood_", "feature_names_in_"):
+        assert not hasattr(model, name)
+
+
+def test_numpy_scalars_as_parameters(frame, tmp_path):
+    with pytest.warns(NotConvergedWarning):
+        model = GraNDAG(n_layers=np.int64(1), max_iterations=np.int64(5), standardise=np.bool_(True)).fit(frame)
+    model.save(tmp_path / "model.npz")
+    again = grandag.load(tmp_path / "model.npz")
+    assert (again.n_layers, again.max_iterations, again.standardise) == (1, 5, True)
+
+
+def test_unfitted(frame):
+    for name in ("graph_", "edges_", "causal_order_", "expected_jacobian_"):
+        with pytest.raises(NotFittedError):
+            getattr(GraNDAG(), name)
+    with pytest.raises(NotFittedError):
+        GraNDAG().score(frame)
+
+
+def test_method_names():
+    assert (GraNDAG().method, GraNDAG(density="gaussian").method) == ("grandag", "grandag++")
+
+
+def test_interrupt_with_threads(rng):
+    """Signals at random moments, several networks per thread: nothing hangs, no thread is left."""
+    values = rng.normal(size=(200, 24))
+    for delay in rng.uniform(0.01, 0.15, size=15):
+        timer = threading.Timer(delay, signal.raise_signal, [signal.SIGINT])
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            GraNDAG(n_jobs=2, tolerance=0.0, subproblem_tolerance=0.0, max_iterations=10**8).fit(values)
+        timer.join()
+    deadline = time.monotonic() + 10
+    while any(thread.name.startswith("grandag") for thread in threading.enumerate()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_open_inputs_without_a_cycle(rng, monkeypatch):
+    """Nothing to train: strengths must not be those of the initial weights."""
+    mask = np.zeros((3, 3), dtype=bool)
+    mask[0, 1] = mask[0, 2] = True
+    monkeypatch.setattr("grandag.methods.grandag.estimator.neighbours", lambda *_, **__: mask)
+    values = rng.normal(size=(1000, 3))
+    values[:, 1] = np.sin(2 * values[:, 0]) + 0.1 * values[:, 1]
+    model = GraNDAG(neighbour_selection=True, random_state=0).fit(values)
+    assert model.n_iter_ == 1
+    assert model.expected_jacobian_[0, 1] > 10 * model.expected_jacobian_[0, 2]
+
+
+def test_broken_retraining(frame, monkeypatch):
+    real = estimator_module.retrain
+
+    def broken(*arguments, **options):
+        return replace(real(*arguments, **options), held_out_log_likelihood=-np.inf, outcome=Outcome.NOT_FINITE)
+
+    monkeypatch.setattr(estimator_module, "retrain", broken)
+    with pytest.raises(TrainingError, match="Retraining produced numbers that are not finite"):
+        GraNDAG(random_state=0, n_layers=1).fit(frame)
 
 
 def test_progress_is_silent_without_a_terminal(frame, capfd):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import logging
 from collections.abc import Callable, Iterator
@@ -39,9 +40,17 @@ def inlined(function: Function) -> Function:
 
 def _compile(function: Function, *, forceinline: bool) -> Function:
     dispatcher: Any = njit(nogil=True, error_model="numpy", forceinline=forceinline)(function)
-    dispatcher._cache = _EngineCache(function)
+    try:
+        dispatcher._cache = _EngineCache(function)
+    except RuntimeError:  # numba found no directory that it may write to
+        _say_once("Compiled code cannot be cached here, so every process compiles anew: set NUMBA_CACHE_DIR.")
     compiled_function: Function = dispatcher
     return compiled_function
+
+
+@functools.cache
+def _say_once(message: str) -> None:
+    _logger.warning(message)
 
 
 @contextmanager

@@ -23,41 +23,59 @@ __all__ = ["new_barrier", "run_together", "share", "wait"]
 
 _give_way = types.ExternalFunction("SwitchToThread" if sys.platform == "win32" else "sched_yield", types.int32())
 _SPINS_BEFORE_GIVING_WAY = 2000
+_ARRIVED, _MEETINGS, _CALLED_OFF = 0, 1, 2
 
 
-def run_together(function: Callable[..., Any], own: Sequence[Any], *shared: Any) -> Any:
-    """Call `function(thread, n_threads, own[thread], *shared)` in all threads at once; the result of thread 0."""
+def run_together(
+    function: Callable[..., Any], own: Sequence[Any], *shared: Any, barrier: np.ndarray | None = None
+) -> Any:
+    """Call `function(thread, n_threads, own[thread], *shared)` in all threads at once; the result of thread 0.
+
+    If this thread does not get as far as its own call, by Ctrl-C or because no thread can be started, the others are
+    told so through the `barrier` at which they wait for it.
+    """
     n_threads = len(own)
     if n_threads == 1:
         return function(0, 1, own[0], *shared)
     with ThreadPoolExecutor(n_threads - 1, thread_name_prefix="grandag") as pool:
-        others = [pool.submit(function, thread, n_threads, own[thread], *shared) for thread in range(1, n_threads)]
-        result = function(0, n_threads, own[0], *shared)
+        try:
+            others = [pool.submit(function, thread, n_threads, own[thread], *shared) for thread in range(1, n_threads)]
+            result = function(0, n_threads, own[0], *shared)
+        except BaseException:
+            if barrier is not None:
+                barrier[_CALLED_OFF] = 1
+            raise
         for other in others:
             other.result()
     return result
 
 
 def new_barrier() -> np.ndarray:
-    """A barrier: how many threads have arrived, and how often all of them have."""
-    return np.zeros(2, dtype=np.int64)
+    """A barrier: how many threads have arrived, how often all of them have, and whether the meeting is called off."""
+    return np.zeros(3, dtype=np.int64)
 
 
 @compiled
 def wait(barrier, n_threads):
-    """Return when all threads have arrived here."""
+    """Return when all threads have arrived here: True; or when the meeting is called off: False.
+
+    Only the first meeting of a call can be called off: once all threads are in compiled code, nothing stops them.
+    """
     if n_threads == 1:
-        return
-    meeting = _atomic_load(barrier, 1)
-    if _atomic_add(barrier, 0, 1) == n_threads - 1:
-        _atomic_add(barrier, 0, -n_threads)
-        _atomic_add(barrier, 1, 1)
-        return
+        return True
+    meeting = _atomic_load(barrier, _MEETINGS)
+    if _atomic_add(barrier, _ARRIVED, 1) == n_threads - 1:
+        _atomic_add(barrier, _ARRIVED, -n_threads)
+        _atomic_add(barrier, _MEETINGS, 1)
+        return True
     spins = 0
-    while _atomic_load(barrier, 1) == meeting:
+    while _atomic_load(barrier, _MEETINGS) == meeting:
         spins += 1
         if spins % _SPINS_BEFORE_GIVING_WAY == 0:
+            if _atomic_load(barrier, _CALLED_OFF) != 0:
+                return False
             _give_way()
+    return True
 
 
 @inlined

@@ -48,8 +48,8 @@ __all__ = [
     "weighted_adjacency",
 ]
 
-FINISHED, ACYCLIC, NOT_FINITE = 0, 1, 2
-"""Why iterations ended: all done; h has reached the tolerance; a number is not finite."""
+FINISHED, ACYCLIC, NOT_FINITE, CALLED_OFF = 0, 1, 2, 3
+"""Why iterations ended: all done; h has reached the tolerance; a number is not finite; never begun."""
 
 _MULTIPLICATIONS_PER_CALL = 1e9
 
@@ -142,8 +142,9 @@ class Trainer:
         while outcome == FINISHED and n_done < n_iterations:
             n = min(n_iterations - n_done, self._iterations_per_call())
             outcome = run_together(
-                iterate, self.workers, self.networks, self.state, self.rows, self.batch_size, objective, n
-            )
+                iterate, self.workers, self.networks, self.state, self.rows, self.batch_size, objective, n,
+                barrier=self.state.barrier,
+            )  # fmt: skip
             done, h, total = self.state.totals.tolist()
             n_done, log_likelihood = n_done + int(done), log_likelihood + total
         return outcome, n_done, h, log_likelihood / n_done
@@ -162,6 +163,8 @@ class Trainer:
 def iterate(thread, n_threads, worker, networks, state, rows, batch_size, objective, n_iterations):
     """Up to `n_iterations` iterations, all threads together."""
     first, last = share(networks.shape.n_variables, thread, n_threads)
+    if not wait(state.barrier, n_threads):
+        return CALLED_OFF
     scale = 1 / (batch_size * networks.shape.n_variables)
     if thread == 0:
         state.totals[:] = 0

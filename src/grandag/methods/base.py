@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -11,9 +12,11 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from grandag import __version__
 from grandag.graph import to_networkx, topological_order
+from grandag.methods.parameters import plain
 
 __all__ = ["NotConvergedWarning", "StructureLearner", "TrainingError", "as_generator", "load"]
 
@@ -38,24 +41,29 @@ def as_generator(random_state: Any) -> np.random.Generator:
 class StructureLearner(BaseEstimator):  # type: ignore[misc]
     """Base of all estimators: `fit(X)` sets `adjacency_` (adjacency_[i, j]: i -> j), `strength_` and names.
 
-    A subclass names itself in `method`, and the arrays and plain values that make up a fitted model in
-    `_fitted_state` and `_restore`.
+    A subclass gives its name in the registry as `method`, and the arrays and plain values that make up a fitted model
+    in `_fitted_state` and `_restore`.
     """
-
-    method = ""
 
     names_: tuple[str, ...]
     adjacency_: np.ndarray
     strength_: np.ndarray
 
     @property
+    def method(self) -> str:
+        """The name of this method in the registry, as the command line knows it."""
+        raise NotImplementedError
+
+    @property
     def graph_(self) -> Any:
         """The graph as a networkx DiGraph with the table's column names; edges carry their strength."""
+        check_is_fitted(self, "adjacency_")
         return to_networkx(self.adjacency_, self.names_, self.strength_)
 
     @property
     def edges_(self) -> pd.DataFrame:
         """The edges, strongest first: source, target, strength."""
+        check_is_fitted(self, "adjacency_")
         sources, targets = np.nonzero(self.adjacency_)
         names = np.array(self.names_, dtype=object)
         edges = pd.DataFrame(
@@ -66,12 +74,15 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     @property
     def causal_order_(self) -> list[str]:
         """The names in an order in which every edge points forwards."""
+        check_is_fitted(self, "adjacency_")
         return [self.names_[node] for node in topological_order(self.adjacency_)]
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to one file: arrays and JSON in a zip archive (numpy's npz), nothing pickled."""
+        check_is_fitted(self, "adjacency_")
         arrays, values = self._fitted_state()
-        parameters = {name: value for name, value in self.get_params(deep=False).items() if _is_plain(value)}
+        given = {name: plain(value) for name, value in self.get_params(deep=False).items()}
+        parameters = {name: value for name, value in given.items() if _is_plain(value)}
         meta = {
             "format": _FORMAT,
             "grandag": __version__,
@@ -91,14 +102,22 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     def _restore(self, arrays: Mapping[str, np.ndarray], values: Mapping[str, Any]) -> None:
         raise NotImplementedError
 
+    def _take_over(self, fitted: Self) -> None:
+        """Replace the fitted state by that of another estimator: a fit that fails leaves everything as it was."""
+        for name in self._fitted_names():
+            delattr(self, name)
+        for name in fitted._fitted_names():
+            setattr(self, name, getattr(fitted, name))
+
+    def _fitted_names(self) -> list[str]:
+        return [name for name in vars(self) if name.endswith("_")]
+
     def _set_names(self, names: tuple[str, ...], has_own_names: bool) -> None:
         """scikit-learn's attributes for columns, and ours."""
         self.names_ = names
         self.n_features_in_ = len(names)
         if has_own_names:
             self.feature_names_in_ = np.array(names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
 
     @classmethod
     def _from_file(cls, meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Self:
@@ -118,14 +137,14 @@ def load(path: str | Path) -> StructureLearner:
     from grandag.methods.registry import METHODS
 
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         meta = json.loads(str(arrays.pop("meta")))
-    except (KeyError, OSError, ValueError) as error:
-        if isinstance(error, FileNotFoundError):
-            raise
-        raise ValueError(f"{str(path)!r} is not a model that grandag saved: {error}") from None
-    if meta["format"] > _FORMAT:
-        raise ValueError(f"{str(path)!r} was written by grandag {meta['grandag']}: upgrade to read it.")
+        if meta["format"] > _FORMAT:
+            raise ValueError(f"it was written by grandag {meta['grandag']}: upgrade to read it")
+    except FileNotFoundError:
+        raise
+    except (EOFError, KeyError, OSError, TypeError, ValueError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{str(path)!r} is not a model that this version of grandag saved: {error}") from None
     model: StructureLearner = METHODS[meta["method"]].estimator()._from_file(meta, arrays)
     return model

@@ -8,7 +8,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Rule", "boolean", "check_parameters", "integer", "number", "one_of"]
+__all__ = [
+    "ParameterError",
+    "Rule",
+    "boolean",
+    "check_parameters",
+    "integer",
+    "n_jobs",
+    "number",
+    "one_of",
+    "plain",
+    "random_state",
+]
+
+
+class ParameterError(ValueError):
+    """A parameter has an illegal value; `name` is the parameter's."""
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(f"The parameter {name!r} {message}")
+        self.name = name
+        self.message = message
 
 
 class Rule(NamedTuple):
@@ -43,16 +63,31 @@ def number(minimum: float, maximum: float = math.inf, *, open_minimum: bool = Fa
 def one_of(*values: Any) -> Rule:
     """One of a few values."""
     return Rule(
-        lambda value: any(type(value) is type(legal) and value == legal for legal in values),
+        lambda value: any(type(plain(value)) is type(legal) and value == legal for legal in values),
         "one of " + ", ".join(map(repr, values)),
     )
 
 
 boolean = one_of(True, False)
+n_jobs = Rule(
+    lambda value: value is None or (integer(-1).is_legal(value) and value != 0),
+    "None, -1 (all cores) or a count of threads",
+)
+random_state = Rule(
+    lambda value: (
+        value is None or integer(0).is_legal(value) or isinstance(value, np.random.Generator | np.random.RandomState)
+    ),
+    "None, a whole number of at least 0, a numpy Generator or a RandomState",
+)
+
+
+def plain(value: Any) -> Any:
+    """Python's own number, bool or string for numpy's."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def check_parameters(values: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
     """Raise for the first illegal value."""
     for name, rule in rules.items():
         if not rule.is_legal(values[name]):
-            raise ValueError(f"The parameter {name!r} must be {rule.description}; got {values[name]!r}.")
+            raise ParameterError(name, f"must be {rule.description}; got {values[name]!r}.")

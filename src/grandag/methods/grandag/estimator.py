@@ -16,12 +16,14 @@ from grandag.engine.compiled import announcing_compilation
 from grandag.engine.density import DENSITIES
 from grandag.engine.network import ACTIVATIONS, Networks, Shape
 from grandag.engine.training import expected_jacobian, mean_log_likelihood
+from grandag.graph import is_acyclic
+from grandag.methods import parameters
 from grandag.methods.base import NotConvergedWarning, StructureLearner, TrainingError, as_generator
 from grandag.methods.grandag.neighbours import NeighboursConfig, neighbours
-from grandag.methods.grandag.retrain import RetrainConfig, retrain
+from grandag.methods.grandag.retrain import RetrainConfig, RetrainResult, retrain
 from grandag.methods.grandag.threshold import threshold
 from grandag.methods.grandag.train import NetworkConfig, Outcome, Trace, TrainConfig, TrainResult, train
-from grandag.methods.parameters import boolean, check_parameters, integer, number, one_of
+from grandag.methods.parameters import boolean, check_parameters, integer, number, one_of, plain
 from grandag.progress import Listener
 from grandag.table import Scaling, Table, TableError, as_table, constant_columns, same_columns, split_rows
 
@@ -30,11 +32,28 @@ __all__ = ["PRESETS", "GraNDAG"]
 PRESETS: dict[str, dict[str, Any]] = {
     "default": {},
     "paper": {
-        "standardise": False,  # the released program takes the data as they are
-        "later_learning_rate": 1e-4,  # appendix A.6 of the paper
+        "density": "additive-gaussian",
+        "n_layers": 2,  # appendix "Hyperparameters", as the next five
+        "n_units": 10,
+        "activation": "leaky-relu",
+        "learning_rate": 1e-2,
+        "later_learning_rate": 1e-4,
+        "batch_size": 64,
+        "mask_threshold": 1e-4,  # section "Thresholding"
+        "tolerance": 1e-8,  # appendix "Optimization"
+        "subproblem_tolerance": 1e-4,  # the released program, as all below but neighbour selection
+        "max_iterations": 100_000,
+        "neighbour_selection": "auto",  # appendix "Preliminary neighborhood selection", as the next two
+        "neighbour_threshold": 0.75,
+        "n_trees": 500,
+        "standardise": False,
+        "held_out_fraction": 0.2,
+        "max_held_out": 10**9,
+        "max_jacobian_rows": 10**9,
+        "dtype": "float32",
     },
 }
-"""What each preset changes. The default differs from the paper where it was measured to be better: see the docs."""
+"""The default differs from the paper where it was measured to be better: see docs/method.md."""
 
 _SELECTION_FROM = 50
 """Number of variables from which neighbours are selected first (section 3.5 of the paper)."""
@@ -65,6 +84,8 @@ _RULES = {
     "max_jacobian_rows": integer(1),
     "dtype": one_of("float32", "float64"),
     "record_A_phi": boolean,
+    "n_jobs": parameters.n_jobs,
+    "random_state": parameters.random_state,
     "verbose": boolean,
 }
 
@@ -134,8 +155,6 @@ class GraNDAG(StructureLearner):
         <networkx.classes.digraph.DiGraph object at ...>
     """
 
-    method = "grandag"
-
     def __init__(
         self,
         *,
@@ -200,13 +219,27 @@ class GraNDAG(StructureLearner):
 
     def fit(self, X: Any, y: Any = None, *, listener: Listener | None = None) -> Self:
         """Learn the graph of the columns of X (array, pandas or polars data frame). `y` is ignored."""
-        check_parameters(self.get_params(deep=False), _RULES)
+        given = self.get_params(deep=False)
+        check_parameters(given, _RULES)
+        fitted = type(self)(**{name: plain(value) for name, value in given.items()})
         table = as_table(X, missing=self.missing)
-        self._set_names(table.names, table.has_own_names)
+        fitted._set_names(table.names, table.has_own_names)
         line = self._progress_line() if self.verbose and listener is None else nullcontext(listener)
         with line as listener, announcing_compilation():
-            self._run_stages(table, listener)
+            fitted._run_stages(table, listener)
+        self._take_over(fitted)
         return self
+
+    @property
+    def method(self) -> str:
+        """The name in the registry."""
+        return "grandag++" if self.density == "gaussian" else "grandag"
+
+    @property
+    def expected_jacobian_(self) -> np.ndarray:
+        """J_ij = E |d log p_j / d x_i|, the strength of edges."""
+        check_is_fitted(self, "adjacency_")
+        return self.strength_
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean over the rows of X of log p(x) = sum_j log p_j(x_j | parents), in the units of the table.
@@ -214,10 +247,10 @@ class GraNDAG(StructureLearner):
         Constant columns have no density and do not count. `y` is ignored.
         """
         check_is_fitted(self, "adjacency_")
-        if self._conditionals is None:
+        if self._conditionals_ is None:
             raise TrainingError("This model has no conditionals to score with: fit it with retrain=True.")
-        scaled = self._scaling.apply(self._values_like_training(X)[:, self._varying], self.dtype)
-        return self._in_table_units(float(mean_log_likelihood(self._conditionals, scaled, self._n_threads()).sum()))
+        scaled = self._scaling_.apply(self._values_like_training(X)[:, self._varying_], self.dtype)
+        return self._in_table_units(float(mean_log_likelihood(self._conditionals_, scaled, self._n_threads()).sum()))
 
     def _values_like_training(self, X: Any) -> np.ndarray:
         """The numbers of X, which must have the columns of the training table in the same order."""
@@ -240,7 +273,7 @@ class GraNDAG(StructureLearner):
         return progress_line()
 
     def _n_threads(self) -> int:
-        n_variables = int(self._varying.sum())
+        n_variables = int(self._varying_.sum())
         return max(1, min(int(effective_n_jobs(self.n_jobs)), n_variables // _VARIABLES_PER_THREAD))
 
     def _run_stages(self, table: Table, listener: Listener | None) -> None:
@@ -265,19 +298,20 @@ class GraNDAG(StructureLearner):
         )  # fmt: skip
         self._keep_training(result)
         jacobian_rows = data.rows[: self.max_jacobian_rows]
-        jacobian = expected_jacobian(result.networks, jacobian_rows, n_threads)
-        adjacency = threshold(jacobian, result.networks.mask)
-        self.expected_jacobian_ = self.strength_ = self._for_all_columns(jacobian)
-        self.adjacency_ = self._for_all_columns(adjacency)
         if len(jacobian_rows) < len(data.rows):
             self.notes_.append(f"The strength of edges is from {len(jacobian_rows):,} of the training rows.")
-        self._conditionals: Networks | None = None
+        jacobian = expected_jacobian(result.networks, jacobian_rows, n_threads)
+        adjacency = threshold(jacobian, result.networks.mask)
+        self._conditionals_: Networks | None = None
         if self.retrain:
             retraining = RetrainConfig(self.learning_rate, self.batch_size, self.max_iterations)
             final = retrain(*data, adjacency, network, retraining, retrain_rng, n_threads=n_threads, listener=listener)
-            self._conditionals = final.networks
-            joint = final.held_out_log_likelihood * adjacency.shape[0]
-            self.held_out_log_likelihood_ = self._in_table_units(joint)
+            self._keep_conditionals(final)
+        if is_acyclic(mask):
+            self.notes_.append("The inputs open to begin with had no cycle: strengths are from retraining, if any.")
+            jacobian = expected_jacobian(self._conditionals_ or result.networks, jacobian_rows, n_threads)
+        self.strength_ = self._for_all_columns(jacobian)
+        self.adjacency_ = self._for_all_columns(adjacency)
 
     def _prepare(self, table: Table, rng: np.random.Generator) -> _Data:
         """Leave out constant columns, scale, warn of copies, and split."""
@@ -289,9 +323,9 @@ class GraNDAG(StructureLearner):
         if is_constant.any():
             constant = ", ".join(repr(table.names[j]) for j in np.flatnonzero(is_constant))
             self._warn(f"Constant columns are isolated nodes of the graph: {constant}.")
-        self._varying = ~is_constant
-        values = table.values[:, self._varying] if is_constant.any() else table.values
-        names = [name for name, varies in zip(table.names, self._varying, strict=True) if varies]
+        self._varying_ = ~is_constant
+        values = table.values[:, self._varying_] if is_constant.any() else table.values
+        names = [name for name, varies in zip(table.names, self._varying_, strict=True) if varies]
         standard = Scaling.standard(values)
         standardised = standard.apply(values, self.dtype)
         for first, second in same_columns(standardised, names):
@@ -299,8 +333,8 @@ class GraNDAG(StructureLearner):
                 f"Columns {first!r} and {second!r} hold the same numbers, up to units: edges from one of them may as "
                 "well be from the other. Leave one out."
             )
-        self._scaling = standard if self.standardise else Scaling.identity(len(names))
-        scaled = standardised if self.standardise else self._scaling.apply(values, self.dtype)
+        self._scaling_ = standard if self.standardise else Scaling.identity(len(names))
+        scaled = standardised if self.standardise else self._scaling_.apply(values, self.dtype)
         n = len(scaled)
         train_rows, held_out_rows = split_rows(n, min(self.held_out_fraction, self.max_held_out / n), rng)
         if len(held_out_rows) < round(self.held_out_fraction * n):
@@ -341,46 +375,62 @@ class GraNDAG(StructureLearner):
                 NotConvergedWarning,
             )
 
+    def _keep_conditionals(self, result: RetrainResult) -> None:
+        """Fitted attributes of the retraining stage; raises if there is nothing to keep."""
+        if not np.isfinite(result.held_out_log_likelihood):
+            raise TrainingError(
+                f"Retraining produced numbers that are not finite at iteration {result.n_iterations}: lower "
+                "learning_rate, or leave it out with retrain=False."
+            )
+        if result.outcome is Outcome.NOT_FINITE:
+            self._warn(f"Retraining broke down at iteration {result.n_iterations:,}; its best conditionals are kept.")
+        self._conditionals_ = result.networks
+        joint = result.held_out_log_likelihood * result.networks.shape.n_variables
+        self.held_out_log_likelihood_ = self._in_table_units(joint)
+
     def _warn(self, message: str, category: type[Warning] = UserWarning) -> None:
         self.notes_.append(message)
         warnings.warn(message, category, stacklevel=4)
 
     def _for_all_columns(self, matrix: np.ndarray) -> np.ndarray:
         """A matrix over the varying columns with zeros for the constant ones."""
-        full = np.zeros((len(self._varying),) * 2, matrix.dtype)
-        full[np.ix_(self._varying, self._varying)] = matrix
+        full = np.zeros((len(self._varying_),) * 2, matrix.dtype)
+        full[np.ix_(self._varying_, self._varying_)] = matrix
         return full
 
     def _in_table_units(self, joint_log_likelihood: float) -> float:
         """log p(x) = log p(z) - sum_j log scale_j for z = (x - mean) / scale."""
-        return joint_log_likelihood - float(np.log(self._scaling.scale).sum())
+        return joint_log_likelihood - float(np.log(self._scaling_.scale).sum())
 
     def _fitted_state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         arrays = {
             "A_phi": self.A_phi_,
             "mask": self.mask_,
-            "varying": self._varying,
-            "mean": self._scaling.mean,
-            "scale": self._scaling.scale,
+            "varying": self._varying_,
+            "mean": self._scaling_.mean,
+            "scale": self._scaling_.scale,
             "trace": self.trace_.to_numpy(dtype=np.float64),
         }
+        if hasattr(self, "A_phi_trace_"):
+            arrays["A_phi_trace"] = self.A_phi_trace_
         values: dict[str, Any] = {"converged": self.converged_, "n_iter": self.n_iter_, "notes": self.notes_}
-        if self._conditionals is not None:
-            networks = self._conditionals
+        if self._conditionals_ is not None:
+            networks = self._conditionals_
             arrays |= {"parameters": networks.parameters, "inputs": networks.inputs, "n_inputs": networks.n_inputs}
             values |= {"shape": list(networks.shape), "held_out": self.held_out_log_likelihood_}
         return arrays, values
 
     def _restore(self, arrays: Mapping[str, np.ndarray], values: Mapping[str, Any]) -> None:
-        self.expected_jacobian_ = self.strength_
-        self.A_phi_, self.mask_, self._varying = arrays["A_phi"], arrays["mask"], arrays["varying"]
-        self._scaling = Scaling(arrays["mean"], arrays["scale"])
+        self.A_phi_, self.mask_, self._varying_ = arrays["A_phi"], arrays["mask"], arrays["varying"]
+        self._scaling_ = Scaling(arrays["mean"], arrays["scale"])
         self.trace_ = pd.DataFrame(arrays["trace"], columns=list(Trace._fields)).astype(
             {"iteration": int, "n_edges": int}
         )
         self.converged_, self.n_iter_, self.notes_ = values["converged"], values["n_iter"], values["notes"]
-        self._conditionals = None
+        if "A_phi_trace" in arrays:
+            self.A_phi_trace_ = arrays["A_phi_trace"]
+        self._conditionals_ = None
         if "shape" in values:
             shape = Shape(*values["shape"])
-            self._conditionals = Networks(shape, arrays["parameters"], arrays["inputs"], arrays["n_inputs"])
+            self._conditionals_ = Networks(shape, arrays["parameters"], arrays["inputs"], arrays["n_inputs"])
             self.held_out_log_likelihood_ = values["held_out"]

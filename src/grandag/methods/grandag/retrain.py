@@ -11,7 +11,7 @@ import numpy as np
 
 from grandag.engine.network import Networks
 from grandag.engine.training import NOT_FINITE, Objective, Trainer, mean_log_likelihood
-from grandag.methods.grandag.train import NetworkConfig
+from grandag.methods.grandag.train import NetworkConfig, Outcome
 from grandag.progress import Listener, Progress
 
 __all__ = ["RetrainConfig", "RetrainResult", "retrain"]
@@ -34,6 +34,7 @@ class RetrainResult:
 
     networks: Networks
     held_out_log_likelihood: float  # mean over variables and rows
+    outcome: Outcome
     n_iterations: int
 
 
@@ -54,6 +55,7 @@ def retrain(
     held_out = np.ascontiguousarray(held_out, dtype=networks.parameters.dtype)
     objective = Objective(0.0, 0.0, config.learning_rate, 0.0, 0.0, is_constrained=False)
     best, best_value, since_best, done = networks.copy(), -np.inf, 0, 0
+    outcome = Outcome.OUT_OF_ITERATIONS
     while done < config.max_iterations and since_best < config.patience:
         n = min(config.evaluate_every, config.max_iterations - done)
         ended, n_done, _, _ = trainer.run(objective, n)
@@ -61,10 +63,13 @@ def retrain(
         value = float(mean_log_likelihood(networks, held_out, n_threads).mean())
         if listener is not None:
             listener(Progress("retrain", done, config.max_iterations, None, value, int(adjacency.sum())))
-        if value > best_value:
+        if np.isfinite(value) and value > best_value:
             best, best_value, since_best = networks.copy(), value, 0
         else:
             since_best += 1
-        if ended == NOT_FINITE:
+        if ended == NOT_FINITE or not np.isfinite(value):
+            outcome = Outcome.NOT_FINITE
             break
-    return RetrainResult(best, best_value, done)
+        if since_best == config.patience:
+            outcome = Outcome.CONVERGED
+    return RetrainResult(best, best_value, outcome, done)
