@@ -37,6 +37,14 @@ def test_command_line(command, tmp_path):
     subprocess.run(command, shell=True, check=True, capture_output=True, cwd=tmp_path, env={**os.environ, "PATH": path})
 
 
+def test_page_on_additive_regression():
+    page = (ROOT / "docs" / "gam.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    scope: dict[str, object] = {}
+    exec(compile(code, "gam.md", "exec"), scope)
+    assert len(scope["curve"]) == 3
+
+
 def test_make_targets_exist():
     targets = [command for command in commands() if command.startswith("make")]
     assert targets == ["make demo", "make test"]

@@ -1,0 +1,7 @@
+"""Additive spline regression with significance tests: basis, smoothing selection, p-values, curves."""
+
+from __future__ import annotations
+
+from grandag.gam.regression import AdditiveFit, SplineTable
+
+__all__ = ["AdditiveFit", "SplineTable"]

@@ -1,0 +1,232 @@
+"""Thin plate regression splines in one dimension (Wood 2003), at a cost linear in the number of rows.
+
+Over the sorted distinct values x_1 < ... < x_m of a column, E_ab = |x_a - x_b|^3 / 12 and T = [1, x]. The k eigenpairs
+(U, D) of E that are largest in absolute value span the basis; Z spans the null space of T'U. A smooth function is
+
+    s(x) = sum_a v_a |x - x_a|^3 / 12 + alpha_0 + alpha_1 x,    v = U Z delta,    penalty delta' Z'DZ delta
+
+Neither E nor a design matrix over it is ever formed: |x - x_a|^3 is a cubic polynomial on either side of x_a, so sums
+over a are running sums over the sorted values.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from scipy.linalg import eigh, eigh_tridiagonal, qr
+
+__all__ = ["MAX_KNOTS", "SplineBasis", "spline_basis"]
+
+MAX_KNOTS = 2000
+"""Columns with more distinct values than this get a basis from that many evenly spread order statistics."""
+
+_DENSE_BELOW = 40
+"""With so few distinct values a dense eigenproblem is cheaper and safer than an iterative one."""
+
+
+@dataclass(frozen=True)
+class SplineBasis:
+    """Functions of one column: k - 2 that bend, orthonormal in the penalty's sense, then the line.
+
+    Columns are scaled so that each function has mean 0 and mean square 1 over the rows it was made from, and so that
+    penalty and cross-products of a column are both diagonal: `penalty[c]` is the penalty of the c-th function.
+    """
+
+    knots: np.ndarray  # (m,) sorted, centred and scaled
+    coefficients: np.ndarray  # (m, k - 2) v above
+    rotation: np.ndarray  # (k - 1, k - 1) from [bending functions, line] to the columns
+    penalty: np.ndarray  # (k - 1,), the last one 0
+    centre: float
+    scale: float
+    means: np.ndarray  # (k - 1,) of [bending functions, line] over the rows
+    sizes: np.ndarray  # (k - 2, 2) of bending functions of mean square 1, before rotation: variance and penalty
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        """The columns (n, k - 1) at the values x."""
+        return np.asarray((self._raw(x) - self.means) @ self.rotation)
+
+    def _raw(self, x: np.ndarray) -> np.ndarray:
+        scaled = (np.asarray(x, dtype=np.float64) - self.centre) / self.scale
+        return np.column_stack([_kernel_sums(self.knots, self.coefficients, scaled), scaled])
+
+
+def spline_basis(x: np.ndarray, k: int) -> SplineBasis:
+    """The basis of rank k (fewer for a column with fewer distinct values) over the rows of a column."""
+    x = np.asarray(x, dtype=np.float64)
+    distinct = np.unique(x)
+    centre, scale = float(x.mean()), float(x.std())
+    knots = (_representatives(distinct) - centre) / scale
+    k = min(k, len(knots))
+    n_bending = k - 2 if k > 2 else 0
+    coefficients, penalty = _bending_functions(knots, k) if n_bending else (np.zeros((len(knots), 0)), np.zeros((0, 0)))
+    nothing = np.zeros(n_bending + 1)
+    unscaled = SplineBasis(knots, coefficients, np.eye(n_bending + 1), nothing, centre, scale, nothing, nothing)
+    means, products = _moments(unscaled, x)
+    rotation, diagonal, unit = _diagonalise(products, penalty)
+    rotation[:, -1] *= np.sign(rotation[-1, -1])  # the line rises
+    return SplineBasis(
+        knots, coefficients, rotation, diagonal, centre, scale, means, _sizes(means, products, penalty / unit)
+    )
+
+
+def _representatives(distinct: np.ndarray) -> np.ndarray:
+    if len(distinct) <= MAX_KNOTS:
+        return distinct
+    return np.asarray(distinct[np.linspace(0, len(distinct) - 1, MAX_KNOTS).round().astype(int)])
+
+
+def _bending_functions(knots: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients v (m, k - 2) of the bending functions, and their penalty matrix Z'DZ."""
+    m = len(knots)
+    if m <= max(_DENSE_BELOW, 2 * k + 2):
+        values, vectors = eigh(np.abs(knots[:, None] - knots) ** 3 / 12)
+        largest = np.argsort(-np.abs(values))[:k]
+        values, vectors = values[largest], vectors[:, largest]
+    else:
+        values, vectors = _largest_eigenpairs(knots, k)
+    order = np.argsort(-values)
+    values, vectors = values[order], vectors[:, order]
+    constraints = vectors.T @ np.column_stack([np.ones(m), knots])
+    Z = qr(constraints[::-1])[0][::-1, :1:-1]
+    return vectors @ Z, Z.T @ (values[:, None] * Z)
+
+
+def _largest_eigenpairs(knots: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The k eigenpairs of E that are largest in absolute value.
+
+    Eigenvalues fall like the fourth power of their rank, so that 3k + 10 steps of Lanczos give them to rounding.
+    """
+    Q, alpha, beta = _lanczos(knots, 3 * k + 10)
+    values, vectors = eigh_tridiagonal(alpha, beta[:-1])
+    largest = np.argsort(-np.abs(values))[:k]
+    return values[largest], Q.T @ vectors[:, largest]
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})  # type: ignore[misc, unused-ignore]
+def _lanczos(knots: np.ndarray, n_steps: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Lanczos vectors (steps, m) of E, and the diagonals of the tridiagonal matrix; fully reorthogonalised."""
+    m = knots.size
+    Q, alpha, beta = np.zeros((n_steps, m)), np.zeros(n_steps), np.zeros(n_steps)
+    w = np.zeros(m)
+    for a in range(m):
+        Q[0, a] = math.cos(2.3 * a)
+    Q[0] /= math.sqrt(np.sum(Q[0] ** 2))
+    for step in range(n_steps):
+        _kernel_product(knots, Q[step], w)
+        alpha[step] = np.sum(Q[step] * w)
+        for other in range(step, -1, -1):
+            overlap = 0.0
+            for a in range(m):
+                overlap += Q[other, a] * w[a]
+            for a in range(m):
+                w[a] -= overlap * Q[other, a]
+        beta[step] = math.sqrt(np.sum(w**2))
+        if beta[step] <= 1e-14 * abs(alpha[0]):
+            return Q[: step + 1].copy(), alpha[: step + 1].copy(), beta[: step + 1].copy()
+        if step + 1 < n_steps:
+            Q[step + 1] = w / beta[step]
+    return Q, alpha, beta
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _kernel_product(knots: np.ndarray, v: np.ndarray, out: np.ndarray) -> None:
+    """out = E v: like `_kernel_sums` at the knots themselves, where the moments to the left are running sums."""
+    s0 = s1 = s2 = s3 = 0.0
+    for a in range(knots.size):
+        x = knots[a]
+        s0, s1, s2, s3 = s0 + v[a], s1 + v[a] * x, s2 + v[a] * x * x, s3 + v[a] * x * x * x
+    r0, r1, r2, r3 = -s0, -s1, -s2, -s3
+    for a in range(knots.size):
+        x, twice = knots[a], 2 * v[a]
+        r0, r1, r2, r3 = r0 + twice, r1 + twice * x, r2 + twice * x * x, r3 + twice * x * x * x
+        out[a] = (((r0 * x - 3 * r1) * x + 3 * r2) * x - r3) / 12
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _kernel_sums(knots: np.ndarray, coefficients: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """sum_a v_a |x - x_a|^3 / 12 for every x and every column v of the coefficients (n, columns).
+
+    |x - x_a|^3 is (x - x_a)^3 to the right of x_a and its negative to the left: with the moments S_p of v over all a
+    and R_p over those left of x, the sum is the cubic in x with the moments 2 R_p - S_p.
+    """
+    m, n_columns = coefficients.shape
+    moments = np.zeros((m + 1, n_columns, 4))
+    for a in range(m):
+        for c in range(n_columns):
+            term = coefficients[a, c]
+            for p in range(4):
+                moments[a + 1, c, p] = moments[a, c, p] + term
+                term *= knots[a]
+    out = np.empty((x.size, n_columns))
+    for i in range(x.size):
+        t = x[i]
+        left, right = 0, m
+        while left < right:
+            middle = (left + right) // 2
+            if knots[middle] <= t:
+                left = middle + 1
+            else:
+                right = middle
+        for c in range(n_columns):
+            r0, r1, r2, r3 = (
+                2 * moments[left, c, 0] - moments[m, c, 0],
+                2 * moments[left, c, 1] - moments[m, c, 1],
+                2 * moments[left, c, 2] - moments[m, c, 2],
+                2 * moments[left, c, 3] - moments[m, c, 3],
+            )
+            out[i, c] = (((r0 * t - 3 * r1) * t + 3 * r2) * t - r3) / 12
+    return out
+
+
+def _moments(basis: SplineBasis, x: np.ndarray, block: int = 65_536) -> tuple[np.ndarray, np.ndarray]:
+    """Means of the unscaled columns and their centred cross-products per row, in blocks of rows."""
+    n, width = len(x), len(basis.means)
+    total, products = np.zeros(width), np.zeros((width, width))
+    shift = basis._raw(x[:1])[0]
+    for start in range(0, n, block):
+        columns = basis._raw(x[start : start + block]) - shift
+        total += columns.sum(axis=0)
+        products += columns.T @ columns
+    means = total / n
+    return means + shift, products / n - np.outer(means, means)
+
+
+def _sizes(means: np.ndarray, products: np.ndarray, penalty: np.ndarray) -> np.ndarray:
+    """Mean squares and penalties of the functions as mgcv writes them, which decide where it starts.
+
+    Columns [bending, 1, line] of mean square 1, then the reflection that takes their sums to the first axis; its other
+    k - 1 columns have mean 0.
+    """
+    n_bending = len(penalty)
+    if n_bending == 0:
+        return np.zeros((0, 2))
+    positions = [*range(n_bending), n_bending + 1]
+    second_moments = np.zeros((n_bending + 2, n_bending + 2))
+    second_moments[np.ix_(positions, positions)] = products + np.outer(means, means)
+    second_moments[n_bending, positions] = second_moments[positions, n_bending] = means
+    second_moments[n_bending, n_bending] = 1.0
+    size = np.sqrt(np.diagonal(second_moments))
+    full = np.zeros_like(second_moments)
+    full[:n_bending, :n_bending] = penalty
+    reflection = qr((second_moments[n_bending] / size)[:, None])[0][:, 1:] / size[:, None]
+    sizes = np.column_stack([np.diagonal(reflection.T @ matrix @ reflection) for matrix in (second_moments, full)])
+    return np.asarray(sizes[sizes[:, 1] > 1e-12 * sizes[:, 1].max()])
+
+
+def _diagonalise(products: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """A rotation W with W' products W = I and W' penalty W / unit diagonal; the line, without a penalty, comes last."""
+    width = len(products)
+    full = np.zeros((width, width))
+    full[: width - 1, : width - 1] = penalty
+    size = np.sqrt(np.diagonal(products))
+    full, products = full / np.outer(size, size), products / np.outer(size, size)
+    unit = max(float(np.abs(full).max()), np.finfo(float).tiny)
+    full /= unit
+    values, vectors = eigh(full, products)
+    order = np.argsort(-values)
+    diagonal = np.maximum(values[order], 0.0)
+    diagonal[-1] = 0.0
+    return vectors[:, order] / size[:, None], diagonal, unit

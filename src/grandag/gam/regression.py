@@ -1,0 +1,424 @@
+"""Additive regression with penalised splines: smoothing by generalised cross-validation, and tests of its terms.
+
+    y = intercept + sum_j s_j(x_j) + noise,    GCV = n RSS / (n - tr A)^2
+
+minimised over the logarithms of the smoothing parameters by Newton's method with exact derivatives. Everything is
+computed from cross-products of the columns of the bases: after one pass over the rows, a regression of any column on
+any others costs the same for any number of rows. This is the model, criterion and test of R's mgcv for
+gam(y ~ s(x1) + s(x2) ...), on which CAM's pruning and search rest.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.linalg import lapack
+from threadpoolctl import ThreadpoolController
+
+from grandag.gam.basis import SplineBasis, spline_basis
+from grandag.gam.tail import fractional_rank_tail
+from grandag.table import TableError, as_table, constant_columns
+
+__all__ = ["AdditiveFit", "SplineTable", "basis_size"]
+
+BASIS_SIZE = 10
+_RIDGE = 1e-10
+_LOG_BOUND = math.log(1e9)
+_MAX_NEWTON = 100
+_TOLERANCE = 1e-7
+
+
+def basis_size(n_rows: int, n_parents: int) -> int:
+    """10 functions per term; fewer where there are less than 30 rows per term, at least 3."""
+    if n_parents == 0 or n_rows / n_parents >= 3 * BASIS_SIZE:
+        return BASIS_SIZE
+    return max(3, math.ceil(n_rows / (3 * n_parents)))
+
+
+@functools.cache
+def _blas() -> ThreadpoolController:
+    """The matrices of a regression are so small that more than one thread only gets in the way."""
+    return ThreadpoolController()
+
+
+class SplineTable:
+    """A table with the bases of all its columns and their one matrix of cross-products.
+
+    Args:
+        X: An array, or a pandas or polars data frame, without missing values or constant columns.
+
+    Example:
+        >>> import numpy as np
+        >>> x = np.linspace(-2, 2, 200)
+        >>> noise = np.cos(1000 * x)
+        >>> fit = SplineTable(np.column_stack([np.sin(2 * x) + 0.1 * noise, x])).regress("X0", ["X1"])
+        >>> fit.edf.round(1), fit.p_values() < 0.001
+        (array([8.2]), array([ True]))
+    """
+
+    def __init__(self, X: Any) -> None:
+        table = as_table(X)
+        for j in np.flatnonzero(constant_columns(table.values)):
+            raise TableError(f"Column {table.names[j]!r} is constant: leave it out, no curve can depend on it.")
+        self.values, self.names = table.values, table.names
+        self.n_rows, self.n_columns = self.values.shape
+        self._products: dict[int, _Products] = {}
+
+    def column(self, column: str | int) -> int:
+        """The number of a column, given its name or its number."""
+        if isinstance(column, str):
+            if column not in self.names:
+                raise TableError(f"There is no column {column!r}: the table has {', '.join(self.names)}.")
+            return self.names.index(column)
+        return int(column)
+
+    def products(self, k: int) -> _Products:
+        """Bases of rank k and their cross-products, made when first needed."""
+        if k not in self._products:
+            self._products[k] = _Products.of(self.values, k)
+        return self._products[k]
+
+    def regress(
+        self, target: str | int, parents: Sequence[str | int], log_smoothing: np.ndarray | None = None
+    ) -> AdditiveFit:
+        """The regression of one column on others (names or numbers); `log_smoothing` is where to start."""
+        inputs = tuple(self.column(parent) for parent in parents)
+        with _blas().limit(limits=1, user_api="blas"):
+            products = self.products(basis_size(self.n_rows, len(parents)))
+            return _fit(self, products, self.column(target), inputs, log_smoothing)
+
+
+@dataclass(frozen=True)
+class _Products:
+    """Bases of all columns, and the mean over rows of products of their functions."""
+
+    bases: tuple[SplineBasis, ...]
+    starts: np.ndarray  # (d + 1,) where the functions of each column start
+    gram: np.ndarray
+    penalty: np.ndarray  # by function
+
+    @classmethod
+    def of(cls, values: np.ndarray, k: int, block: int = 8192) -> _Products:
+        bases = tuple(spline_basis(column, k) for column in values.T)
+        starts = np.cumsum([0, *(len(basis.penalty) for basis in bases)])
+        gram = np.zeros((starts[-1], starts[-1]))
+        for start in range(0, len(values), block):
+            rows = values[start : start + block]
+            design = np.hstack([basis(rows[:, j]) for j, basis in enumerate(bases)])
+            gram += design.T @ design
+        return cls(bases, starts, gram / len(values), np.concatenate([basis.penalty for basis in bases]))
+
+    def functions(self, column: int) -> np.ndarray:
+        """Positions of the functions of a column; the last one is the line, which is the standardised column."""
+        return np.arange(self.starts[column], self.starts[column + 1])
+
+
+@dataclass(frozen=True)
+class AdditiveFit:
+    """A fitted additive regression."""
+
+    table: SplineTable
+    products: _Products
+    target: int
+    parents: tuple[int, ...]
+    k: int
+    log_smoothing: np.ndarray  # (q,)
+    coefficients: np.ndarray  # (p,) for the standardised target
+    inverse: np.ndarray  # (p, p) of (X'X + penalty) / n
+    edf: np.ndarray  # (q,) effective degrees of freedom of each term
+    edf1: np.ndarray  # (q,) the alternative ones of the test: 2 tr F - tr FF
+    rss: float  # mean squared residual of the standardised target
+    gcv: float  # in squared units of the target
+    sigma2: float  # residual variance in squared units of the target
+    residual_df: float
+
+    @property
+    def residual_variance(self) -> float:
+        """Sum of squared residuals over n - 1, in squared units of the target: what CAM's score takes the log of."""
+        n = self.table.n_rows
+        return float(self.rss * self._target_variance * n / (n - 1))
+
+    @property
+    def _target_variance(self) -> float:
+        return self.products.bases[self.target].scale ** 2
+
+    def summary(self) -> pd.DataFrame:
+        """Term, effective degrees of freedom and p-value."""
+        terms = [self.table.names[parent] for parent in self.parents]
+        return pd.DataFrame({"term": terms, "edf": self.edf, "p_value": self.p_values()})
+
+    def p_values(self) -> np.ndarray:
+        """Of each term, by Wood's test (2013) for a smooth function being zero."""
+        with _blas().limit(limits=1, user_api="blas"):
+            return np.array([self._p_value(term) for term in range(len(self.parents))])
+
+    def _p_value(self, term: int) -> float:
+        part = self._columns(term)
+        beta = self.coefficients[part] * math.sqrt(self.table.n_rows)
+        relative_sigma2 = self.sigma2 / self._target_variance
+        values, vectors = np.linalg.eigh(relative_sigma2 * self.inverse[part, part])
+        values, z = values[::-1], (vectors.T @ beta)[::-1]
+        rank = min(len(beta), float(self.edf1[term]))
+        statistics = _statistics(values, z, rank)
+        return float(np.mean([fractional_rank_tail(s, rank, _test_df(rank, self.residual_df)) for s in statistics]))
+
+    def _columns(self, term: int) -> slice:
+        widths = [len(self.products.bases[parent].penalty) for parent in self.parents]
+        return slice(sum(widths[:term]), sum(widths[: term + 1]))
+
+    def curve(self, parent: str | int, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """s_j(x) for a parent, and its standard error, in the units of the target."""
+        parent = self.table.column(parent)
+        term = self.parents.index(parent)
+        part, design = self._columns(term), self.products.bases[parent](x)
+        unit = math.sqrt(self._target_variance)
+        variance = np.einsum("ij,jk,ik->i", design, self.inverse[part, part], design) / self.table.n_rows
+        return np.asarray(unit * design @ self.coefficients[part]), np.sqrt(self.sigma2 * variance)
+
+    def predict(self, values: np.ndarray) -> np.ndarray:
+        """The regression at rows with the table's columns."""
+        basis = self.products.bases[self.target]
+        curves = [self.curve(parent, values[:, parent])[0] for parent in self.parents]
+        return np.asarray(basis.centre + np.sum([np.zeros(len(values)), *curves], axis=0))
+
+
+def _is_whole(rank: float) -> bool:
+    return abs(rank - round(rank)) < 1e-10 or rank < 1
+
+
+def _test_df(rank: float, residual_df: float) -> float:
+    """The scale's degrees of freedom: as they are for an F test, rounded for a fractional rank."""
+    return residual_df if _is_whole(rank) and rank >= 1 else max(1.0, float(round(residual_df)))
+
+
+def _statistics(values: np.ndarray, z: np.ndarray, rank: float) -> list[float]:
+    """The test statistic; for a fractional rank two of them, since the sign of an eigenvector is arbitrary."""
+    kappa = math.floor(rank + 1e-10)
+    nu = rank - kappa
+    if kappa == 0 or nu < 1e-10:
+        count = max(1, kappa)
+        return [float(np.sum(z[:count] ** 2 / values[:count]))]
+    whole = float(np.sum(z[: kappa - 1] ** 2 / values[: kappa - 1]))
+    u, v = z[kappa - 1 : kappa + 1] / np.sqrt(values[kappa - 1 : kappa + 1])
+    cross = 2 * math.sqrt(nu * (1 - nu) / 2) * u * v
+    return [whole + u * u + nu * v * v + cross, whole + u * u + nu * v * v - cross]
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """Cross-products of one regression of a standardised target."""
+
+    G: np.ndarray  # (p, p)
+    b: np.ndarray  # (p,)
+    penalty: np.ndarray  # (p,)
+    member: np.ndarray  # (p, q) bool: which function belongs to which term
+    n: int
+    variance: float  # of the target
+
+
+@dataclass(frozen=True)
+class _Solution:
+    beta: np.ndarray
+    V: np.ndarray
+    P: np.ndarray
+    rss: float
+    free: float  # n - tr A
+    gcv: float  # in squared units of the target
+
+    @property
+    def score(self) -> float:
+        """log GCV up to a constant."""
+        return math.log(self.rss) - 2 * math.log(self.free)
+
+
+def _solve(problem: _Problem, rho: np.ndarray) -> _Solution:
+    """Coefficients and criterion for given logarithms of the smoothing parameters."""
+    P = problem.member @ np.exp(rho) * problem.penalty
+    if not len(P):
+        free = problem.n - 1.0
+        return _Solution(np.zeros(0), np.zeros((0, 0)), P, 1.0, free, problem.variance * problem.n**2 / free**2)
+    A = problem.G.copy()
+    A[np.diag_indices_from(A)] += P + _RIDGE
+    factor, _ = lapack.dpotrf(A, lower=1, clean=1, overwrite_a=1)
+    lower, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
+    V = lower + lower.T
+    V[np.diag_indices_from(V)] /= 2
+    beta = V @ problem.b
+    rss = max(1.0 - problem.b @ beta - beta @ (P * beta), 1e-12)
+    free = problem.n - 1 - len(P) + float(P @ np.diagonal(V))
+    free = max(free, 1e-3)
+    return _Solution(beta, V, P, rss, free, problem.variance * problem.n**2 * rss / free**2)
+
+
+def _derivatives(problem: _Problem, solution: _Solution) -> tuple[np.ndarray, np.ndarray]:
+    """Gradient and Hessian of GCV, divided by GCV, in the logarithms of the smoothing parameters.
+
+    With t = tr(V P), n - tr A = n - 1 - p + t, and z_i = V P_i beta (P_i: the part of term i), c = sum_i z_i:
+
+        dt/di = sum_{k in i} P_k (V_kk - sum_l P_l V_kl^2)
+        d2t/didj = [i = j] dt/di - 2 sum_{k in i, l in j} P_k P_l V_kl (V - V P V)_kl
+        dRSS/di = 2 beta' P_i c
+        d2RSS/didj = 2 ([i = j] beta' P_i c + beta' P_i z_j - z_i' P z_j - c' P_i z_j - c' P_j z_i)
+    """
+    M, V, P, beta = problem.member, solution.V, solution.P, solution.beta
+    PV = P[:, None] * V
+    Q = V @ PV
+    dt = M.T @ (P * (np.diagonal(V) - np.diagonal(Q)))
+    weighted = np.outer(P, P) * V * (V - Q)
+    d2t = np.diag(dt) - 2 * (M.T @ weighted @ M)
+    parts = M * (P * beta)[:, None]
+    z = V @ parts
+    c = z.sum(axis=1)
+    dr = 2 * (parts.T @ c)
+    cross = (M * (P * c)[:, None]).T @ z
+    d2r = np.diag(dr) + 2 * (parts.T @ z - z.T @ (P[:, None] * z) - cross - cross.T)
+    rss, free = solution.rss, solution.free
+    gradient = dr / rss - 2 * dt / free
+    hessian = d2r / rss - np.outer(dr, dr) / rss**2 - 2 * d2t / free + 2 * np.outer(dt, dt) / free**2
+    return gradient, hessian + np.outer(gradient, gradient)
+
+
+def _minimise(problem: _Problem, start: np.ndarray) -> tuple[np.ndarray, _Solution]:
+    """The smoothing parameters of a minimum of the criterion, and its solution.
+
+    The criterion can have several minima. From the default start the search goes the way of mgcv's, with its steps
+    and its early end, so that it comes to the same one; Newton's method then goes on to its bottom.
+    """
+    rho, solution = _search(problem, start, _solve(problem, start))
+    return _polish(problem, *_push_outwards(problem, rho, solution))
+
+
+def _search(problem: _Problem, rho: np.ndarray, solution: _Solution) -> tuple[np.ndarray, _Solution]:
+    """Newton's steps of at most 5 where the criterion is convex, else steepest descent by 1; halved until it falls.
+
+    Ends when the criterion falls by less than 1e-6 and its gradient is below 0.01, relative to 1 + criterion.
+    """
+    for iteration in range(400):
+        gradient, hessian = _derivatives(problem, solution)
+        descent = -gradient / max(float(np.abs(gradient).max()), 1e-300)
+        values, vectors = np.linalg.eigh(hessian)
+        step, is_newton = descent, bool((values > 0).all())
+        if is_newton:
+            step = -vectors @ ((vectors.T @ gradient) / values)
+            step = step * min(1.0, 5.0 / np.abs(step).max())
+        before, proposed = solution.gcv, solution
+        for attempt in range(25):
+            if attempt == 3 and is_newton:
+                step = descent
+            candidate = rho + step
+            proposed = _solve(problem, candidate)
+            if proposed.score < solution.score:
+                rho, solution = candidate, proposed
+                break
+            step = step / 2
+        else:
+            return rho, solution
+        scale = 1 + solution.gcv
+        is_flat = np.linalg.norm(gradient) * before <= 0.01 * scale
+        if iteration >= 2 and before - solution.gcv <= 1e-6 * scale and is_flat:
+            break
+    return rho, solution
+
+
+def _push_outwards(problem: _Problem, rho: np.ndarray, solution: _Solution) -> tuple[np.ndarray, _Solution]:
+    """Move each parameter in turn downhill by 2, five times at most, for as long as the criterion falls."""
+    gradient, _ = _derivatives(problem, solution)
+    for term in range(len(rho)):
+        for _ in range(5):
+            candidate = rho.copy()
+            candidate[term] += 2.0 if gradient[term] < 0 else -2.0
+            proposed = _solve(problem, candidate)
+            if proposed.score >= solution.score:
+                break
+            rho, solution = candidate, proposed
+    return rho, solution
+
+
+def _polish(problem: _Problem, rho: np.ndarray, solution: _Solution) -> tuple[np.ndarray, _Solution]:
+    """Newton's method to the bottom, in a box; curvature that is not positive is made so."""
+    for _ in range(_MAX_NEWTON):
+        gradient, hessian = _derivatives(problem, solution)
+        active = ~(((rho >= _LOG_BOUND) & (gradient < 0)) | ((rho <= -_LOG_BOUND) & (gradient > 0)))
+        if not active.any() or np.abs(gradient[active]).max() < _TOLERANCE:
+            break
+        values, vectors = np.linalg.eigh(hessian[np.ix_(active, active)])
+        curvature = np.maximum(np.abs(values), 1e-9 * max(1.0, np.abs(values).max()))
+        step = np.zeros_like(rho)
+        step[active] = -vectors @ ((vectors.T @ gradient[active]) / curvature)
+        step *= min(1.0, 3.0 / np.abs(step).max())
+        for _ in range(20):
+            candidate = np.clip(rho + step, -_LOG_BOUND, _LOG_BOUND)
+            proposed = _solve(problem, candidate)
+            if proposed.score < solution.score:
+                break
+            step = step / 2
+        else:
+            break
+        improvement = solution.score - proposed.score
+        rho, solution = candidate, proposed
+        if improvement < 1e-12:
+            break
+    return rho, solution
+
+
+def _default_smoothing(bases: Sequence[SplineBasis]) -> np.ndarray:
+    """Where to start: penalties on average as large as cross-products, then by tens until bending shrinks to 0.4.
+
+    This is where mgcv starts; the criterion can have several minima, and who starts elsewhere may end in another one.
+    """
+    smoothing = np.array([_ratio(basis.sizes) for basis in bases])
+    squares = np.concatenate([basis.sizes[:, 0] for basis in bases])
+    penalties = np.concatenate([value * basis.sizes[:, 1] for value, basis in zip(smoothing, bases, strict=True)])
+    if not len(squares):
+        return np.zeros(len(bases))
+    factor = 1.0
+    while np.mean(squares / (squares + factor * penalties)) > 0.4:
+        factor *= 10
+    while np.mean(squares / (squares + factor * penalties)) < 0.4:
+        factor /= 10
+    return np.clip(np.log(factor * smoothing), -_LOG_BOUND, _LOG_BOUND)
+
+
+def _ratio(sizes: np.ndarray) -> float:
+    return float(sizes[:, 0].mean() / sizes[:, 1].mean()) if len(sizes) else 1.0
+
+
+def _fit(
+    table: SplineTable, products: _Products, target: int, parents: tuple[int, ...], start: np.ndarray | None
+) -> AdditiveFit:
+    n, q = table.n_rows, len(parents)
+    columns = np.concatenate([products.functions(parent) for parent in parents]) if q else np.zeros(0, int)
+    term = np.repeat(np.arange(q), [len(products.functions(parent)) for parent in parents])
+    member = (term[:, None] == np.arange(q)).astype(float)
+    line = products.starts[target + 1] - 1
+    problem = _Problem(
+        products.gram[np.ix_(columns, columns)],
+        products.gram[columns, line],
+        products.penalty[columns],
+        member,
+        n,
+        products.bases[target].scale ** 2,
+    )
+    if q == 0:
+        rho, solution = np.zeros(0), _solve(problem, np.zeros(0))
+    elif start is not None:
+        rho, solution = _polish(problem, start, _solve(problem, start))
+    else:
+        start = _default_smoothing([products.bases[parent] for parent in parents])
+        rho, solution = _minimise(problem, start)
+    F = solution.V @ problem.G
+    diagonal = np.diagonal(F)
+    edf1 = 2 * diagonal - np.einsum("ij,ji->i", F, F)
+    variance = products.bases[target].scale ** 2
+    return AdditiveFit(
+        table, products, target, parents, basis_size(n, q), rho, solution.beta, solution.V,
+        edf=member.T @ diagonal, edf1=member.T @ edf1, rss=solution.rss,
+        gcv=n * n * solution.rss * variance / solution.free**2,
+        sigma2=n * solution.rss * variance / solution.free, residual_df=solution.free,
+    )  # fmt: skip

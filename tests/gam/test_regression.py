@@ -1,0 +1,190 @@
+"""The regression against dense formulas, finite differences and R."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from grandag.gam import SplineTable
+from grandag.gam.regression import _derivatives, _Problem, _solve, basis_size
+from grandag.table import TableError
+from tests.conftest import SHARED
+from tests.gam.data import R_IS_EXACT, R_RESULTS, TASKS, table
+
+
+def dense_design(fit):
+    values = fit.table.values
+    return np.hstack([fit.products.bases[parent](values[:, parent]) for parent in fit.parents])
+
+
+@pytest.mark.parametrize("task", [0, 4, 8])
+def test_dense_formulas(task):
+    """Hat matrix, residuals, degrees of freedom and criterion from the rows, without cross-products."""
+    seed, n, target, parents = TASKS[task]
+    fit = SplineTable(table(seed, n)).regress(target, parents)
+    X = np.column_stack([np.ones(n), dense_design(fit)])
+    terms = zip(fit.log_smoothing, fit.parents, strict=True)
+    penalties = np.concatenate([[0.0], *(np.exp(rho) * fit.products.bases[parent].penalty for rho, parent in terms)])
+    inverse = np.linalg.inv(X.T @ X + n * np.diag(penalties))
+    A = X @ inverse @ X.T
+    y = fit.table.values[:, target]
+    rss = np.sum((y - A @ y) ** 2)
+    np.testing.assert_allclose(fit.gcv, n * rss / (n - np.trace(A)) ** 2, rtol=1e-7)
+    np.testing.assert_allclose(fit.sigma2, rss / (n - np.trace(A)), rtol=1e-7)
+    np.testing.assert_allclose(fit.residual_df, n - np.trace(A), rtol=1e-8)
+    np.testing.assert_allclose(fit.predict(fit.table.values), A @ y, atol=1e-6 * y.std())
+    np.testing.assert_allclose(fit.residual_variance, np.var(y - A @ y, ddof=1), rtol=1e-7)
+    F = inverse @ X.T @ X
+    np.testing.assert_allclose(fit.edf.sum(), np.trace(F) - 1, rtol=1e-7)
+    np.testing.assert_allclose(fit.edf1.sum(), 2 * np.trace(F) - np.trace(F @ F) - 1, rtol=1e-7)
+
+
+@pytest.mark.parametrize("rho", [np.zeros(3), np.array([-4.0, 2.0, 6.0])])
+def test_derivatives_of_the_criterion(rng, rho):
+    p, n = 12, 60
+    X = rng.normal(size=(n, p))
+    y = np.sin(X[:, 0]) + 0.5 * rng.normal(size=n)
+    X, y = X - X.mean(axis=0), (y - y.mean()) / y.std()
+    member = (np.repeat(np.arange(3), 4)[:, None] == np.arange(3)).astype(float)
+    penalty = np.where(np.arange(p) % 4 == 3, 0.0, rng.uniform(0.1, 3, size=p))
+    problem = _Problem(X.T @ X / n, X.T @ y / n, penalty, member, n, 1.0)
+    gradient, hessian = _derivatives(problem, _solve(problem, rho))
+    here, step = _solve(problem, rho).gcv, 1e-4
+    for i in range(3):
+        e = np.eye(3)[i] * step
+        above, below = _solve(problem, rho + e), _solve(problem, rho - e)
+        np.testing.assert_allclose(gradient[i] * here, (above.gcv - below.gcv) / (2 * step), rtol=1e-5, atol=1e-9)
+        slopes = [_derivatives(problem, side)[0] * side.gcv for side in (above, below)]
+        np.testing.assert_allclose(hessian[i] * here, (slopes[0] - slopes[1]) / (2 * step), rtol=1e-4, atol=1e-8)
+
+
+@pytest.mark.parametrize("task", range(len(TASKS)))
+def test_against_r(task):
+    seed, n, target, parents = TASKS[task]
+    gcv, edf, p_values = R_RESULTS[task]
+    fit = SplineTable(table(seed, n)).regress(target, parents)
+    if R_IS_EXACT[task]:
+        assert fit.gcv <= gcv * (1 + 1e-3)
+        np.testing.assert_allclose(fit.edf, edf, atol=0.1)
+    ours, theirs = fit.p_values(), np.array(p_values)
+    np.testing.assert_array_equal(ours < 0.001, theirs < 0.001)
+    reliable = theirs > 1e-3
+    assert np.abs(np.log10(ours[reliable]) - np.log10(theirs[reliable])).max(initial=0) < (
+        0.05 if R_IS_EXACT[task] else 0.2
+    )
+
+
+def reference_files():
+    path = SHARED / "reference" / "gam_pvalues.npz"
+    if not path.is_file():
+        pytest.skip("the reference values are not beside the project")
+    return dict(np.load(path)), SHARED / "data" / "authors"
+
+
+@pytest.mark.filterwarnings("ignore:Reading:UserWarning")
+def test_against_the_reference_files():
+    """Decisions, p-values and fits; R's own rounding (dropped penalties) is the rest of the differences."""
+    reference, data = reference_files()
+    tables: dict[tuple[str, int], SplineTable] = {}
+    decisions, distances, fits = [], [], []
+    for i, (file, n, q) in enumerate(
+        zip(reference["data_file"], reference["n_rows"], reference["n_parents"], strict=True)
+    ):
+        if (file, n) not in tables:
+            tables[file, n] = SplineTable(np.load(data / Path(file))[:n].astype(float))
+        fit = tables[file, n].regress(int(reference["target"][i]), reference["parents"][i, :q].tolist())
+        assert fit.k == reference["k"][i]
+        ours, theirs = fit.p_values(), reference["s_pv_exact"][i, :q]
+        decisions += ((ours < 0.001) == (theirs < 0.001)).tolist()
+        compared = (theirs > 1e-9) & (theirs < 0.5)
+        distances += np.abs(np.log10(ours[compared]) - np.log10(theirs[compared])).tolist()
+        y = fit.table.values[:, fit.target]
+        fits.append(np.abs(fit.predict(fit.table.values) - reference["fitted"][i, :n]).max() / y.std())
+    assert np.mean(decisions) >= 0.995
+    assert np.mean(np.array(distances) < 0.05) >= 0.9
+    assert np.mean(np.array(fits) < 1e-3) >= 0.8
+
+
+@pytest.mark.filterwarnings("ignore:Reading:UserWarning")
+def test_pruning_decisions_of_r():
+    path = SHARED / "reference" / "prune_reference.npz"
+    if not path.is_file():
+        pytest.skip("the reference values are not beside the project")
+    reference, agree = dict(np.load(path)), []
+    for i in range(0, len(reference["d"]), 4):
+        d, file = reference["d"][i], f"{reference['name'][i]}/data{reference['dataset'][i]}.npy"
+        spline_table = SplineTable(np.load(SHARED / "data" / "authors" / file).astype(float))
+        graph, output = (reference[name][i, :d, :d].astype(bool) for name in ("input", "output"))
+        for j in range(d):
+            parents = np.flatnonzero(graph[:, j])
+            if len(parents):
+                kept = spline_table.regress(j, parents.tolist()).p_values() < 0.001
+                agree += (kept == output[parents, j]).tolist()
+    assert np.mean(agree) >= 0.99
+
+
+def test_names_curves_and_summary(rng):
+    x, z = rng.uniform(-2, 2, size=(2, 800))
+    frame = pd.DataFrame({"y": 10 + 5 * np.sin(2 * x) + rng.normal(size=800), "x": x, "z": z})
+    fit = SplineTable(frame).regress("y", ["x", "z"])
+    summary = fit.summary()
+    assert list(summary["term"]) == ["x", "z"]
+    assert summary["p_value"][0] < 1e-50
+    assert summary["p_value"][1] > 0.001
+    grid = np.linspace(-1.9, 1.9, 50)
+    curve, error = fit.curve("x", grid)
+    truth = 5 * np.sin(2 * grid)
+    truth -= np.mean(5 * np.sin(2 * x))
+    assert (np.abs(curve - truth) < 5 * error + 0.05).all()
+    assert ((error > 0.02) & (error < 1)).all()
+
+
+def test_units_do_not_matter():
+    values = table(2, 300)
+    first = SplineTable(values).regress(5, [0, 1, 2, 3])
+    second = SplineTable(values * [1e6, 1e-3, 5, 1, 1, 2] + 7).regress(5, [0, 1, 2, 3])
+    np.testing.assert_allclose(second.p_values(), first.p_values(), rtol=1e-4, atol=1e-300)
+    np.testing.assert_allclose(second.gcv, 4 * first.gcv, rtol=1e-6)
+
+
+def test_size_and_power_of_the_test():
+    """Under the null p-values are close to uniform; a real effect is found."""
+    rng = np.random.default_rng(0)
+    p_values = np.array(
+        [SplineTable(rng.normal(size=(200, 3))).regress(0, [1, 2]).p_values() for _ in range(200)]
+    ).ravel()
+    assert 0.02 < np.mean(p_values < 0.05) < 0.11
+    assert np.mean(p_values < 0.001) < 0.02
+
+
+def test_degenerate_tables(rng):
+    x = rng.normal(size=300)
+    binary = (x + rng.normal(size=300) > 0).astype(float)
+    y = binary + 0.1 * rng.normal(size=300)
+    collinear = np.column_stack([y, x, 2 * x + 1, binary, x + 1e-9 * rng.normal(size=300)])
+    fit = SplineTable(collinear).regress(0, [1, 2, 3, 4])
+    p_values = fit.p_values()
+    assert np.isfinite(p_values).all()
+    assert ((p_values >= 0) & (p_values <= 1)).all()
+    assert p_values[2] < 1e-10
+    np.testing.assert_allclose(fit.edf[2], 1, atol=1e-6)
+    small = SplineTable(rng.normal(size=(12, 6))).regress(0, [1, 2, 3, 4, 5])
+    assert small.k == 3
+    assert np.isfinite(small.p_values()).all()
+    with pytest.raises(TableError, match="Column 'X1' is constant"):
+        SplineTable(np.column_stack([x, np.ones(300)]))
+    with pytest.raises(TableError, match="no column 'w': the table has X0, X1"):
+        SplineTable(np.column_stack([x, y])).regress("w", ["X1"])
+
+
+def test_no_parents(rng):
+    x = rng.normal(3, 2, size=(100, 2))
+    fit = SplineTable(x).regress(0, [])
+    np.testing.assert_allclose(fit.predict(x), x[:, 0].mean())
+    np.testing.assert_allclose(fit.residual_variance, x[:, 0].var(ddof=1))
+
+
+@pytest.mark.parametrize(("n", "q", "k"), [(1000, 9, 10), (1000, 40, 9), (500, 19, 9), (27, 1, 9), (20, 10, 3)])
+def test_rule_for_the_basis_size(n, q, k):
+    assert basis_size(n, q) == k
