@@ -149,30 +149,24 @@ def exponential_minus_one(A, members, powers, barrier, thread, n_threads):
     wait(barrier, n_threads)
     n_squarings = squarings(powers.row_sums[:n])
     scale = math.ldexp(1.0, -n_squarings)
-    product_of(M2[first:last], M[first:last], M, rows)
+    multiply(M2[first:last], M[first:last], M, rows)
     wait(barrier, n_threads)
-    product_of(M3[first:last], M[first:last], M2, rows)
+    multiply(M3[first:last], M[first:last], M2, rows)
     set_block(F, M, M2, 6, scale, first, last)
     add_multiple(F, M3, scale**3 / 362880, first, last)
     wait(barrier, n_threads)
     for lowest_power in (3, 0):
-        product_of(product[first:last], M3[first:last], F, rows)
+        multiply(product[first:last], M3[first:last], F, rows)
         wait(barrier, n_threads)
         set_block(F, M, M2, lowest_power, scale, first, last)
         add_multiple(F, product, scale**3, first, last)
         wait(barrier, n_threads)
     for _ in range(n_squarings):
-        product_of(product[first:last], F[first:last], F, rows)
+        multiply(product[first:last], F[first:last], F, rows)
         add_multiple(product, F, 2.0, first, last)
         F, product = product, F
         wait(barrier, n_threads)
     return F
-
-
-@compiled
-def product_of(out, left, right, rows):
-    """out = left @ right; one copy of the code for all products."""
-    multiply(out, left, right, rows)
 
 
 @compiled

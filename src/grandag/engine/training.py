@@ -215,7 +215,7 @@ def iterate(thread, n_threads, worker, networks, state, rows, batch_size, object
     return FINISHED
 
 
-@inlined
+@compiled
 def load_batch(rows, chosen, batch):
     """batch[i, b] = rows[chosen[b], i]"""
     for b in range(chosen.size):
@@ -223,7 +223,7 @@ def load_batch(rows, chosen, batch):
             batch[i, b] = rows[chosen[b], i]
 
 
-@inlined
+@compiled
 def fill_likelihood_gradient(networks, workspace, gradient, n_rows, j):
     """gradient = derivatives of sum_b log p_j; returns the mean log-likelihood."""
     shape = networks.shape

@@ -23,7 +23,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
-from grandag.engine.compiled import inlined
+from grandag.engine.compiled import compiled, inlined
 
 __all__ = ["COLUMNS", "LANES", "add_absolute", "add_signed", "dot", "multiply", "multiply_transposed", "padded", "view"]
 
@@ -38,7 +38,7 @@ COLUMNS = 4 if _has_wide_registers else 2
 """`multiply_transposed` computes this many columns at once."""
 
 
-@inlined
+@compiled
 def multiply(out, left, right, rows):
     """out[r, c] = sum_p left[r, p] * right[rows[p], c]; `rows` may be shorter than `left` is wide."""
     n_out, width = out.shape
@@ -58,7 +58,7 @@ def multiply(out, left, right, rows):
         c += _WIDTH
 
 
-@inlined
+@compiled
 def multiply_transposed(out, left, right, rows):
     """out[r, c] = sum_b left[r, b] * right[rows[c], b]; the number of rows is a multiple of `COLUMNS`."""
     n_out = left.shape[0]
