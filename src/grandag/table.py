@@ -164,9 +164,10 @@ def _finite(values: np.ndarray, names: Sequence[str], missing: str) -> tuple[np.
         counts = [f"{n} {what}" for n, what in ((n_missing, "NaN"), (n_infinite, "inf")) if n]
         found.append(f"{names[int(j)]!r} ({' and '.join(counts)}, first in row {int(np.argmin(good[:, j])) + 1})")
     others = f" and {len(found) - 5} more columns" if len(found) > 5 else ""
+    n_rows = int((~good.all(axis=1)).sum())
     raise TableError(
         f"X contains missing or infinite values in {', '.join(found[:5])}{others}: fill them in, or drop the "
-        f"{int((~good.all(axis=1)).sum())} rows concerned with missing='drop' (--missing drop)."
+        f"{'row' if n_rows == 1 else f'{n_rows} rows'} concerned with missing='drop' (--missing drop)."
     )
 
 

@@ -319,7 +319,8 @@ class GraNDAG(StructureLearner):
         if is_constant.all():
             raise TableError("All columns of X are constant: there is nothing to learn from.")
         if table.n_dropped:
-            self.notes_.append(f"{table.n_dropped:,} rows with missing or infinite values were dropped.")
+            rows = "1 row" if table.n_dropped == 1 else f"{table.n_dropped:,} rows"
+            self.notes_.append(f"Dropped {rows} with missing or infinite values.")
         if is_constant.any():
             constant = ", ".join(repr(table.names[j]) for j in np.flatnonzero(is_constant))
             self._warn(f"Constant columns are isolated nodes of the graph: {constant}.")
