@@ -37,6 +37,7 @@ MethodName = StrEnum("MethodName", {name: name for name in METHODS})  # type: ig
 
 
 _DEFAULT_METHOD = MethodName("grandag")
+_METHOD_HELP = " ".join(f"{method.description}." for method in METHODS.values())
 
 
 class Preset(StrEnum):
@@ -106,7 +107,7 @@ def fit(
     data: Annotated[
         str, typer.Argument(help="A CSV, TSV or Parquet file with a header, or the name of a bundled data set.")
     ],
-    method: Annotated[MethodName, typer.Option(help="Which method learns the graph.")] = _DEFAULT_METHOD,
+    method: Annotated[MethodName, typer.Option(help=_METHOD_HELP)] = _DEFAULT_METHOD,
     preset: Annotated[
         Preset, typer.Option(help="'paper' is the authors' recipe; options below override a preset.")
     ] = Preset.default,

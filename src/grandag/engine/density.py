@@ -26,12 +26,11 @@ class Density(NamedTuple):
     code: int
     n_outputs: int
     n_constants: int
-    description: str
 
 
 DENSITIES = {
-    "additive-gaussian": Density(0, 1, 1, "mean from the network, one variance per variable (GraN-DAG)"),
-    "gaussian": Density(1, 2, 0, "mean and variance from the network (GraN-DAG++)"),
+    "additive-gaussian": Density(0, 1, 1),  # mean from the network, one variance per variable (GraN-DAG)
+    "gaussian": Density(1, 2, 0),  # mean and variance from the network (GraN-DAG++)
 }
 
 
