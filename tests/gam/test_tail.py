@@ -48,6 +48,13 @@ def test_fractional_ranks(stat, rank):
     np.testing.assert_allclose(fractional_rank_tail(stat, rank, 200), reference(stat, rank, 200), rtol=1e-4)
 
 
+@pytest.mark.parametrize("rank", [3.004, 3.012, 3.03])
+@pytest.mark.parametrize(("stat", "m"), [(50.0, 500), (80.0, 2000)])
+def test_a_small_weight_far_out(stat, m, rank):
+    """The first members of the mixture are below the smallest number there is; the sum is not."""
+    np.testing.assert_allclose(fractional_rank_tail(stat, rank, m), reference(stat, rank, m), rtol=1e-4)
+
+
 @pytest.mark.parametrize("rank", [1.0, 2.0, 7.0, 0.4])
 @pytest.mark.parametrize("stat", [0.1, 5.0, 60.0, 2000.0])
 def test_whole_ranks_are_f_tests(stat, rank):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from scipy.linalg import eigh, eigh_tridiagonal, qr
+from scipy.linalg import eigh, eigh_tridiagonal, lapack
 
 __all__ = ["MAX_KNOTS", "SplineBasis", "spline_basis"]
 
@@ -42,7 +42,9 @@ class SplineBasis:
     centre: float
     scale: float
     means: np.ndarray  # (k - 1,) of [bending functions, line] over the rows
-    sizes: np.ndarray  # (k - 2, 2) of bending functions of mean square 1, before rotation: variance and penalty
+    sizes: np.ndarray  # (k - 2, 2) of the functions as mgcv writes them: mean squares and penalties
+    pivots: np.ndarray  # (k - 2,) of the Cholesky factor of mgcv's penalty, largest first
+    factor: np.ndarray  # (k - 2, k - 1) that factor, for the columns: factor' factor is diag(penalty)
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """The columns (n, k - 1) at the values x."""
@@ -63,13 +65,15 @@ def spline_basis(x: np.ndarray, k: int) -> SplineBasis:
     n_bending = k - 2 if k > 2 else 0
     coefficients, penalty = _bending_functions(knots, k) if n_bending else (np.zeros((len(knots), 0)), np.zeros((0, 0)))
     nothing = np.zeros(n_bending + 1)
-    unscaled = SplineBasis(knots, coefficients, np.eye(n_bending + 1), nothing, centre, scale, nothing, nothing)
+    none = np.zeros((0, 0))
+    unscaled = SplineBasis(
+        knots, coefficients, np.eye(n_bending + 1), nothing, centre, scale, nothing, none, nothing, none
+    )
     means, products = _moments(unscaled, x)
     rotation, diagonal, unit = _diagonalise(products, penalty)
     rotation[:, -1] *= np.sign(rotation[-1, -1])  # the line rises
-    return SplineBasis(
-        knots, coefficients, rotation, diagonal, centre, scale, means, _sizes(means, products, penalty / unit)
-    )
+    sizes, pivots, factor = _as_mgcv_writes_it(means, products, penalty / unit, rotation)
+    return SplineBasis(knots, coefficients, rotation, diagonal, centre, scale, means, sizes, pivots, factor)
 
 
 def _representatives(distinct: np.ndarray) -> np.ndarray:
@@ -90,16 +94,16 @@ def _bending_functions(knots: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarra
     order = np.argsort(-values)
     values, vectors = values[order], vectors[:, order]
     constraints = vectors.T @ np.column_stack([np.ones(m), knots])
-    Z = qr(constraints[::-1])[0][::-1, :1:-1]
+    Z = np.linalg.qr(constraints[::-1], mode="complete")[0][::-1, :1:-1]
     return vectors @ Z, Z.T @ (values[:, None] * Z)
 
 
 def _largest_eigenpairs(knots: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k eigenpairs of E that are largest in absolute value.
 
-    Eigenvalues fall like the fourth power of their rank, so that 3k + 10 steps of Lanczos give them to rounding.
+    Eigenvalues fall like the fourth power of their rank, so that 2k + 8 steps of Lanczos give them to rounding.
     """
-    Q, alpha, beta = _lanczos(knots, 3 * k + 10)
+    Q, alpha, beta = _lanczos(knots, 2 * k + 8)
     values, vectors = eigh_tridiagonal(alpha, beta[:-1])
     largest = np.argsort(-np.abs(values))[:k]
     return values[largest], Q.T @ vectors[:, largest]
@@ -185,24 +189,29 @@ def _moments(basis: SplineBasis, x: np.ndarray, block: int = 65_536) -> tuple[np
     """Means of the unscaled columns and their centred cross-products per row, in blocks of rows."""
     n, width = len(x), len(basis.means)
     total, products = np.zeros(width), np.zeros((width, width))
-    shift = basis._raw(x[:1])[0]
+    shift = np.zeros(width)
     for start in range(0, n, block):
-        columns = basis._raw(x[start : start + block]) - shift
+        columns = basis._raw(x[start : start + block])
+        if start == 0:
+            shift = columns[0].copy()
+        columns -= shift
         total += columns.sum(axis=0)
         products += columns.T @ columns
     means = total / n
     return means + shift, products / n - np.outer(means, means)
 
 
-def _sizes(means: np.ndarray, products: np.ndarray, penalty: np.ndarray) -> np.ndarray:
-    """Mean squares and penalties of the functions as mgcv writes them, which decide where it starts.
+def _as_mgcv_writes_it(
+    means: np.ndarray, products: np.ndarray, penalty: np.ndarray, rotation: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sizes of the functions as mgcv writes them, which decide where it starts, and the factor of its penalty.
 
     Columns [bending, 1, line] of mean square 1, then the reflection that takes their sums to the first axis; its other
-    k - 1 columns have mean 0.
+    k - 1 columns have mean 0. The Cholesky factor with pivoting is returned for the columns of the basis.
     """
     n_bending = len(penalty)
     if n_bending == 0:
-        return np.zeros((0, 2))
+        return np.zeros((0, 2)), np.zeros(0), np.zeros((0, 1))
     positions = [*range(n_bending), n_bending + 1]
     second_moments = np.zeros((n_bending + 2, n_bending + 2))
     second_moments[np.ix_(positions, positions)] = products + np.outer(means, means)
@@ -211,9 +220,17 @@ def _sizes(means: np.ndarray, products: np.ndarray, penalty: np.ndarray) -> np.n
     size = np.sqrt(np.diagonal(second_moments))
     full = np.zeros_like(second_moments)
     full[:n_bending, :n_bending] = penalty
-    reflection = qr((second_moments[n_bending] / size)[:, None])[0][:, 1:] / size[:, None]
-    sizes = np.column_stack([np.diagonal(reflection.T @ matrix @ reflection) for matrix in (second_moments, full)])
-    return np.asarray(sizes[sizes[:, 1] > 1e-12 * sizes[:, 1].max()])
+    normal = second_moments[n_bending] / size
+    normal[0] += np.copysign(np.linalg.norm(normal), normal[0])
+    reflection = (np.eye(len(size)) - np.outer(normal, 2 / (normal @ normal) * normal))[:, 1:] / size[:, None]
+    reflected = reflection.T @ full @ reflection
+    sizes = np.column_stack([np.diagonal(reflection.T @ second_moments @ reflection), np.diagonal(reflected)])
+    factor, order, _, _ = lapack.dpstrf(reflected)
+    factor, order = np.triu(factor)[:n_bending], order - 1
+    pivots = np.diagonal(factor) ** 2
+    factor[:, order] = factor.copy()
+    to_reflected = np.linalg.solve(reflection[positions], rotation)
+    return np.asarray(sizes[sizes[:, 1] > 1e-12 * sizes[:, 1].max()]), pivots, factor @ to_reflected
 
 
 def _diagonalise(products: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:

@@ -29,8 +29,10 @@ __all__ = ["AdditiveFit", "SplineTable", "basis_size"]
 
 BASIS_SIZE = 10
 _RIDGE = 1e-10
-_LOG_BOUND = math.log(1e9)
+_LOG_BOUND = math.log(1e13)
 _MAX_NEWTON = 100
+_SEARCH_TOLERANCE = 1e-7
+_ROUNDING = 1e-10
 _TOLERANCE = 1e-7
 
 
@@ -131,6 +133,7 @@ class AdditiveFit:
     log_smoothing: np.ndarray  # (q,)
     coefficients: np.ndarray  # (p,) for the standardised target
     inverse: np.ndarray  # (p, p) of (X'X + penalty) / n
+    lost: np.ndarray | None  # (p, p) what the penalties lost beside a much larger one, if anything
     edf: np.ndarray  # (q,) effective degrees of freedom of each term
     edf1: np.ndarray  # (q,) the alternative ones of the test: 2 tr F - tr FF
     rss: float  # mean squared residual of the standardised target
@@ -217,19 +220,68 @@ class _Problem:
     G: np.ndarray  # (p, p)
     b: np.ndarray  # (p,)
     penalty: np.ndarray  # (p,)
-    member: np.ndarray  # (p, q) bool: which function belongs to which term
+    term: np.ndarray  # (p,) which term a function belongs to
+    bases: tuple[SplineBasis, ...]  # of the terms
     n: int
     variance: float  # of the target
+
+    def lost(self, rho: np.ndarray) -> np.ndarray | None:
+        """What the penalties lose (p, p) beside the largest one, if anything.
+
+        mgcv factors the sum of all penalties by a Cholesky decomposition with pivoting, which ends at pivots below
+        (p + 1) 2^-53 of the largest entry. With one smoothing parameter at 1e10 this cuts weak parts off the other
+        penalties, and its results belong to the penalties that are left; so do ours.
+        """
+        if not len(self.b) or (rho + self.log_last).min() > (limit := self._rounding_limit(rho)):
+            return None
+        lost = np.zeros_like(self.G)
+        for term in np.flatnonzero(rho + self.log_last <= limit):
+            basis, columns = self.bases[term], np.flatnonzero(self.term == term)
+            weak = basis.factor[rho[term] + np.log(basis.pivots) <= limit]
+            lost[np.ix_(columns, columns)] = math.exp(rho[term]) * weak.T @ weak
+        return lost
+
+    def _rounding_limit(self, rho: np.ndarray) -> float:
+        return float((rho + self.log_first).max()) + math.log((len(self.b) + 1) * 2.0**-53)
+
+    @functools.cached_property
+    def member(self) -> np.ndarray:
+        """(p, q) is 1 where a function belongs to a term."""
+        return np.asarray(self.term[:, None] == np.arange(len(self.bases)), dtype=float)
+
+    @functools.cached_property
+    def log_first(self) -> np.ndarray:
+        """(q,) logarithm of the largest pivot of each penalty; a line has none."""
+        return np.array([math.log(basis.pivots[0]) if len(basis.pivots) else -np.inf for basis in self.bases])
+
+    @functools.cached_property
+    def log_last(self) -> np.ndarray:
+        """(q,) logarithm of the smallest."""
+        return np.array([math.log(basis.pivots[-1]) if len(basis.pivots) else np.inf for basis in self.bases])
 
 
 @dataclass(frozen=True)
 class _Solution:
+    problem: _Problem
     beta: np.ndarray
-    V: np.ndarray
-    P: np.ndarray
+    root: np.ndarray  # (p, p) inverse of the Cholesky factor of G + P, lower triangle
+    P: np.ndarray  # (p,) all penalties
+    lost: np.ndarray | None  # (p, p) what they lose beside the largest
     rss: float
     free: float  # n - tr A
-    gcv: float  # in squared units of the target
+
+    @functools.cached_property
+    def V(self) -> np.ndarray:  # noqa: N802
+        """(G + P)^-1"""
+        lower, _ = lapack.dlauum(self.root, lower=1)
+        V: np.ndarray = lower.T + lower
+        V.ravel(order="K")[:: len(V) + 1] /= 2
+        return V
+
+    @property
+    def gcv(self) -> float:
+        """n RSS / (n - tr A)^2, in squared units of the target."""
+        return self.problem.variance * self.problem.n**2 * self.rss / self.free**2
 
     @property
     def score(self) -> float:
@@ -239,45 +291,48 @@ class _Solution:
 
 def _solve(problem: _Problem, rho: np.ndarray) -> _Solution:
     """Coefficients and criterion for given logarithms of the smoothing parameters."""
-    P = problem.member @ np.exp(rho) * problem.penalty
+    P = np.exp(rho)[problem.term] * problem.penalty
+    lost = problem.lost(rho)
     if not len(P):
-        free = problem.n - 1.0
-        return _Solution(np.zeros(0), np.zeros((0, 0)), P, 1.0, free, problem.variance * problem.n**2 / free**2)
-    A = problem.G.copy()
-    A[np.diag_indices_from(A)] += P + _RIDGE
-    factor, _ = lapack.dpotrf(A, lower=1, clean=1, overwrite_a=1)
-    lower, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
-    V = lower + lower.T
-    V[np.diag_indices_from(V)] /= 2
-    beta = V @ problem.b
-    rss = max(1.0 - problem.b @ beta - beta @ (P * beta), 1e-12)
-    free = problem.n - 1 - len(P) + float(P @ np.diagonal(V))
-    free = max(free, 1e-3)
-    return _Solution(beta, V, P, rss, free, problem.variance * problem.n**2 * rss / free**2)
+        return _Solution(problem, np.zeros(0), np.zeros((0, 0)), P, lost, 1.0, problem.n - 1.0)
+    A = problem.G.copy() if lost is None else problem.G - lost
+    A.ravel()[:: len(P) + 1] += P + _RIDGE
+    factor, _ = lapack.dpotrf(A.T, lower=1, clean=1, overwrite_a=1)
+    root, _ = lapack.dtrtri(factor, lower=1, overwrite_c=1)
+    beta = (root @ problem.b) @ root
+    rss = 1.0 - problem.b @ beta - beta @ (P * beta)
+    free = problem.n - 1 - len(P) + float(P @ np.einsum("ij,ij->j", root, root))
+    if lost is not None:
+        rss += beta @ lost @ beta
+        free -= float(np.vdot(root @ lost, root))
+    return _Solution(problem, beta, root, P, lost, max(rss, 1e-12), max(free, 1e-3))
 
 
-def _derivatives(problem: _Problem, solution: _Solution) -> tuple[np.ndarray, np.ndarray]:
+def _derivatives(solution: _Solution) -> tuple[np.ndarray, np.ndarray]:
     """Gradient and Hessian of GCV, divided by GCV, in the logarithms of the smoothing parameters.
 
-    With t = tr(V P), n - tr A = n - 1 - p + t, and z_i = V P_i beta (P_i: the part of term i), c = sum_i z_i:
+    With t = tr(V P), n - tr A = n - 1 - p + t, and z_i = V P_i beta (P_i: the part of term i), c = V P beta:
 
-        dt/di = sum_{k in i} P_k (V_kk - sum_l P_l V_kl^2)
+        dt/di = sum_{k in i} P_k (V - V P V)_kk
         d2t/didj = [i = j] dt/di - 2 sum_{k in i, l in j} P_k P_l V_kl (V - V P V)_kl
         dRSS/di = 2 beta' P_i c
         d2RSS/didj = 2 ([i = j] beta' P_i c + beta' P_i z_j - z_i' P z_j - c' P_i z_j - c' P_j z_i)
+
+    Where penalties lose parts, P is what is left, but P_i is whole, as in mgcv: the search then takes the same way.
     """
-    M, V, P, beta = problem.member, solution.V, solution.P, solution.beta
-    PV = P[:, None] * V
-    Q = V @ PV
-    dt = M.T @ (P * (np.diagonal(V) - np.diagonal(Q)))
-    weighted = np.outer(P, P) * V * (V - Q)
-    d2t = np.diag(dt) - 2 * (M.T @ weighted @ M)
-    parts = M * (P * beta)[:, None]
+    M, V, S, beta, lost = solution.problem.member, solution.V, solution.P, solution.beta, solution.lost
+    PV = S[:, None] * V
+    parts = M * (S * beta)[:, None]
     z = V @ parts
-    c = z.sum(axis=1)
+    Pz, c = S[:, None] * z, z.sum(axis=1)
+    if lost is not None:
+        PV, Pz, c = PV - lost @ V, Pz - lost @ z, c - V @ (lost @ beta)
+    rest = V - V @ PV
+    dt = M.T @ (S * np.diagonal(rest))
+    d2t = np.diag(dt) - 2 * (M.T @ (np.outer(S, S) * V * rest) @ M)
     dr = 2 * (parts.T @ c)
-    cross = (M * (P * c)[:, None]).T @ z
-    d2r = np.diag(dr) + 2 * (parts.T @ z - z.T @ (P[:, None] * z) - cross - cross.T)
+    cross = (M * (S * c)[:, None]).T @ z
+    d2r = np.diag(dr) + 2 * (parts.T @ z - z.T @ Pz - cross - cross.T)
     rss, free = solution.rss, solution.free
     gradient = dr / rss - 2 * dt / free
     hessian = d2r / rss - np.outer(dr, dr) / rss**2 - 2 * d2t / free + 2 * np.outer(dt, dt) / free**2
@@ -288,19 +343,21 @@ def _minimise(problem: _Problem, start: np.ndarray) -> tuple[np.ndarray, _Soluti
     """The smoothing parameters of a minimum of the criterion, and its solution.
 
     The criterion can have several minima. From the default start the search goes the way of mgcv's, with its steps
-    and its early end, so that it comes to the same one; Newton's method then goes on to its bottom.
+    and its early end, so that it comes to the same one. Newton's method then goes on to its bottom, unless penalties
+    have lost parts: there the criterion jumps, and the minimum is where mgcv stops.
     """
-    rho, solution = _search(problem, start, _solve(problem, start))
-    return _polish(problem, *_push_outwards(problem, rho, solution))
+    rho, solution = _push_outwards(problem, *_search(problem, start, _solve(problem, start)))
+    return (rho, solution) if solution.lost is not None else _polish(problem, rho, solution)
 
 
 def _search(problem: _Problem, rho: np.ndarray, solution: _Solution) -> tuple[np.ndarray, _Solution]:
     """Newton's steps of at most 5 where the criterion is convex, else steepest descent by 1; halved until it falls.
 
-    Ends when the criterion falls by less than 1e-6 and its gradient is below 0.01, relative to 1 + criterion.
+    Ends when the criterion falls by less than 1e-7 and its gradient is below the cube root of that, relative to
+    1 + criterion.
     """
     for iteration in range(400):
-        gradient, hessian = _derivatives(problem, solution)
+        gradient, hessian = _derivatives(solution)
         descent = -gradient / max(float(np.abs(gradient).max()), 1e-300)
         values, vectors = np.linalg.eigh(hessian)
         step, is_newton = descent, bool((values > 0).all())
@@ -308,7 +365,7 @@ def _search(problem: _Problem, rho: np.ndarray, solution: _Solution) -> tuple[np
             step = -vectors @ ((vectors.T @ gradient) / values)
             step = step * min(1.0, 5.0 / np.abs(step).max())
         before, proposed = solution.gcv, solution
-        for attempt in range(25):
+        for attempt in range(15):
             if attempt == 3 and is_newton:
                 step = descent
             candidate = rho + step
@@ -320,32 +377,40 @@ def _search(problem: _Problem, rho: np.ndarray, solution: _Solution) -> tuple[np
         else:
             return rho, solution
         scale = 1 + solution.gcv
-        is_flat = np.linalg.norm(gradient) * before <= 0.01 * scale
-        if iteration >= 2 and before - solution.gcv <= 1e-6 * scale and is_flat:
+        is_flat = np.linalg.norm(gradient) * before <= _SEARCH_TOLERANCE ** (1 / 3) * scale
+        if iteration >= 2 and before - solution.gcv <= _SEARCH_TOLERANCE * scale and is_flat:
             break
     return rho, solution
 
 
 def _push_outwards(problem: _Problem, rho: np.ndarray, solution: _Solution) -> tuple[np.ndarray, _Solution]:
-    """Move each parameter in turn downhill by 2, five times at most, for as long as the criterion falls."""
-    gradient, _ = _derivatives(problem, solution)
-    for term in range(len(rho)):
-        for _ in range(5):
-            candidate = rho.copy()
-            candidate[term] += 2.0 if gradient[term] < 0 else -2.0
-            proposed = _solve(problem, candidate)
-            if proposed.score >= solution.score:
+    """Move each parameter in turn downhill by 2, five times at most, for as long as the criterion falls.
+
+    Where the gradient is zero up to rounding, mgcv's direction is a matter of chance; we try both.
+    """
+    gradient, _ = _derivatives(solution)
+    for term, slope in enumerate(gradient):
+        downhill = 2.0 if slope < 0 else -2.0
+        for step in (downhill, -downhill) if abs(slope) < _ROUNDING else (downhill,):
+            before = solution.score
+            for _ in range(5):
+                candidate = rho.copy()
+                candidate[term] += step
+                proposed = _solve(problem, candidate)
+                if proposed.score >= solution.score:
+                    break
+                rho, solution = candidate, proposed
+            if solution.score < before:
                 break
-            rho, solution = candidate, proposed
     return rho, solution
 
 
 def _polish(problem: _Problem, rho: np.ndarray, solution: _Solution) -> tuple[np.ndarray, _Solution]:
     """Newton's method to the bottom, in a box; curvature that is not positive is made so."""
     for _ in range(_MAX_NEWTON):
-        gradient, hessian = _derivatives(problem, solution)
-        active = ~(((rho >= _LOG_BOUND) & (gradient < 0)) | ((rho <= -_LOG_BOUND) & (gradient > 0)))
-        if not active.any() or np.abs(gradient[active]).max() < _TOLERANCE:
+        gradient, hessian = _derivatives(solution)
+        active = (np.abs(gradient) > _TOLERANCE) & ~((np.abs(rho) >= _LOG_BOUND) & (rho * gradient < 0))
+        if not active.any():
             break
         values, vectors = np.linalg.eigh(hessian[np.ix_(active, active)])
         curvature = np.maximum(np.abs(values), 1e-9 * max(1.0, np.abs(values).max()))
@@ -395,13 +460,13 @@ def _fit(
     n, q = table.n_rows, len(parents)
     columns = np.concatenate([products.functions(parent) for parent in parents]) if q else np.zeros(0, int)
     term = np.repeat(np.arange(q), [len(products.functions(parent)) for parent in parents])
-    member = (term[:, None] == np.arange(q)).astype(float)
     line = products.starts[target + 1] - 1
     problem = _Problem(
         products.gram[np.ix_(columns, columns)],
         products.gram[columns, line],
         products.penalty[columns],
-        member,
+        term,
+        tuple(products.bases[parent] for parent in parents),
         n,
         products.bases[target].scale ** 2,
     )
@@ -410,15 +475,14 @@ def _fit(
     elif start is not None:
         rho, solution = _polish(problem, start, _solve(problem, start))
     else:
-        start = _default_smoothing([products.bases[parent] for parent in parents])
-        rho, solution = _minimise(problem, start)
+        rho, solution = _minimise(problem, _default_smoothing(problem.bases))
     F = solution.V @ problem.G
     diagonal = np.diagonal(F)
     edf1 = 2 * diagonal - np.einsum("ij,ji->i", F, F)
     variance = products.bases[target].scale ** 2
     return AdditiveFit(
-        table, products, target, parents, basis_size(n, q), rho, solution.beta, solution.V,
-        edf=member.T @ diagonal, edf1=member.T @ edf1, rss=solution.rss,
+        table, products, target, parents, basis_size(n, q), rho, solution.beta, solution.V, solution.lost,
+        edf=problem.member.T @ diagonal, edf1=problem.member.T @ edf1, rss=solution.rss,
         gcv=n * n * solution.rss * variance / solution.free**2,
         sigma2=n * solution.rss * variance / solution.free, residual_df=solution.free,
     )  # fmt: skip

@@ -23,6 +23,9 @@ _SMALL_WEIGHT = 5e-3
 _FAR = 1e-20
 """So far out a smaller weight b beside the largest one, a, multiplies the tail by (1 - b / a)^-1/2."""
 
+_LOG_NOTHING = -600.0
+"""Numbers below e^-600 count as nothing, and only their logarithms are kept."""
+
 _MAX_TERMS = 1_000_000
 
 
@@ -63,7 +66,17 @@ def _mixture_tail(ratio: float, kappa: int, a: float, b: float, m: float) -> flo
     log_increment = (n / 2) * math.log(x) + (m / 2) * math.log1p(-x) - math.log(n / 2) - betaln(n / 2, m / 2)
     start = 0.5 * (kappa - 1) * math.log(base) + 0.5 * math.log(base / a)
     total = _sum_mixture(
-        first, log_increment, x, n / 2, m / 2, start, 1 - base, 0.5 * (kappa - 1), 1 - base / a, _MAX_TERMS
+        first,
+        log_increment,
+        x,
+        n / 2,
+        m / 2,
+        start,
+        1 - base,
+        0.5 * (kappa - 1),
+        1 - base / a,
+        _LOG_NOTHING,
+        _MAX_TERMS,
     )
     return min(1.0, float(total))
 
@@ -71,19 +84,24 @@ def _mixture_tail(ratio: float, kappa: int, a: float, b: float, m: float) -> flo
 @njit(cache=True, error_model="numpy")  # type: ignore[misc, unused-ignore]
 def _sum_mixture(
     tail: float, log_increment: float, x: float, half_n: float, half_m: float, log_c: float, alpha: float, p: float,
-    gamma: float, max_terms: int,
+    gamma: float, log_nothing: float, max_terms: int,
 ) -> float:  # fmt: skip
     """sum_j c_j tail_j with (1 - alpha t)(1 - gamma t) c' = (p alpha (1 - gamma t) + gamma / 2 (1 - alpha t)) c."""
     slowest = max(alpha, gamma)
     c, c_before = math.exp(log_c), 0.0
-    increment = math.exp(log_increment)
+    increment = math.exp(log_increment) if log_increment > log_nothing else 0.0
     total = c * tail
     for j in range(max_terms):
         c_next = ((alpha + gamma) * j + p * alpha + gamma / 2) * c - alpha * gamma * (j - 1 + p + 0.5) * c_before
         c_before, c = c, c_next / (j + 1)
         tail += increment
-        increment *= x * (half_n + j + half_m) / (half_n + j + 1)
+        growth = x * (half_n + j + half_m) / (half_n + j + 1)
+        if increment > 0:
+            increment *= growth
+        else:
+            log_increment += math.log(growth)
+            increment = math.exp(log_increment) if log_increment > log_nothing else 0.0
         total += c * min(1.0, tail)
-        if c <= c_before and c < 1e-9 * (1 - slowest) * total:
+        if c <= c_before and c <= 1e-9 * (1 - slowest) * total:
             break
     return total
