@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import resource
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -28,6 +30,17 @@ def cpu_seconds(function: Callable[[], object]) -> tuple[float, object]:
     start = time.process_time()
     result = function()
     return time.process_time() - start, result
+
+
+def resident_bytes() -> int:
+    """Memory that this process holds now (Linux)."""
+    n_pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return n_pages * resource.getpagesize()
+
+
+def memory_beyond(before: int) -> float:
+    """Gigabytes by which the peak of this process lies above what it held before."""
+    return (1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1e9
 
 
 def gauss_anm(d: int, n_edges: int, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -6,14 +6,12 @@ multiplication and are scaled by what is measured here.
 
 from __future__ import annotations
 
-import resource
 import statistics
 import subprocess
 import sys
 import warnings
-from pathlib import Path
 
-from common import REFERENCE_GFLOPS, cpu_seconds, gauss_anm, gflops
+from common import REFERENCE_GFLOPS, cpu_seconds, gauss_anm, gflops, memory_beyond, resident_bytes
 from grandag import GraNDAG, NotConvergedWarning, datasets
 
 
@@ -23,7 +21,7 @@ def fit_seconds(d: int, target: float, whole_target: float, n_sets: int = 3) -> 
     for seed in range(n_sets):
         rows, _ = gauss_anm(d, d, 1000, seed)
         seconds, model = cpu_seconds(
-            lambda rows=rows, seed=seed: GraNDAG(retrain=False, n_jobs=1, random_state=seed).fit(rows)
+            lambda rows=rows, seed=seed: GraNDAG(prune=False, retrain=False, n_jobs=1, random_state=seed).fit(rows)
         )
         training.append(seconds)
         iterations.append(model.n_iter_)
@@ -60,16 +58,9 @@ def large(n: int, iterations: int = 30_000) -> None:
     warnings.simplefilter("ignore", NotConvergedWarning)
     GraNDAG(max_iterations=100, n_jobs=1).fit(rows[:1000])
     before = resident_bytes()
-    model = GraNDAG(max_iterations=iterations, tolerance=0.0, retrain=False, n_jobs=1, random_state=0)
+    model = GraNDAG(max_iterations=iterations, tolerance=0.0, prune=False, retrain=False, n_jobs=1, random_state=0)
     seconds, _ = cpu_seconds(lambda: model.fit(rows))
-    peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(f"{seconds} {model.n_iter_} {(peak - before) / 1e9}")
-
-
-def resident_bytes() -> int:
-    """Memory that this process holds now (Linux)."""
-    n_pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return n_pages * resource.getpagesize()
+    print(f"{seconds} {model.n_iter_} {memory_beyond(before)}")
 
 
 def large_against_small() -> None:

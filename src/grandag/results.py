@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from grandag.graph import to_dot, to_json
 from grandag.methods.base import StructureLearner
 from grandag.methods.parameters import plain
 
-__all__ = ["outcome", "summary", "write_results"]
+__all__ = ["edge_table", "outcome", "summary", "write_results"]
 
 
 def summary(model: StructureLearner, *, data: str, seconds: float) -> dict[str, Any]:
@@ -62,15 +63,27 @@ def outcome(facts: dict[str, Any]) -> str:
     return "; ".join([*parts, f"{facts['seconds']:.1f} s"])
 
 
+def edge_table(edges: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
+    """Header and rows of the edges as text, with the columns that are known."""
+    formats = {"strength": "{:.3f}".format, "p_value": _p_value_text, "degrees_of_freedom": "{:.1f}".format}
+    known = [name for name in formats if edges and name in edges[0]]
+    header = ["source", "target", *(name.replace("_", " ") for name in known)]
+    rows = [[edge["source"], edge["target"], *(formats[name](edge[name]) for name in known)] for edge in edges]
+    return header, rows
+
+
+def _p_value_text(p_value: float) -> str:
+    return f"{p_value:.1e}" if p_value > 1e-300 else "< 1e-300"
+
+
 def _report(facts: dict[str, Any]) -> str:
     """The result as a page of Markdown."""
     lines = [f"# Graph learned from {facts['data']}", "", f"{outcome(facts)}.", "", "![The graph](graph.svg)", ""]
     if facts["notes"]:
         lines += ["## Notes", "", *(f"- {note}" for note in facts["notes"]), ""]
-    lines += ["## Edges", "", "| source | target | strength |", "|---|---|---:|"]
-    for edge in facts["edges"]:
-        source, target = (edge[end].replace("|", "\\|") for end in ("source", "target"))
-        lines.append(f"| {source} | {target} | {edge['strength']:.3f} |")
+    header, rows = edge_table(facts["edges"])
+    lines += ["## Edges", "", f"| {' | '.join(header)} |", f"|---|---|{'---:|' * (len(header) - 2)}"]
+    lines += [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
     lines += ["", "## Configuration", "", f"grandag {facts['grandag']}, method {facts['method']}", ""]
     lines += [f"- {name}: {value!r}" for name, value in facts["parameters"].items()]
     return "\n".join([*lines, ""])

@@ -101,38 +101,46 @@ def _bending_functions(knots: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarra
 def _largest_eigenpairs(knots: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k eigenpairs of E that are largest in absolute value.
 
-    Eigenvalues fall like the fourth power of their rank, so that 2k + 8 steps of Lanczos give them to rounding.
+    Eigenvalues fall like the fourth power of their rank, so that k + 15 steps of Lanczos give them to rounding.
     """
-    Q, alpha, beta = _lanczos(knots, 2 * k + 8)
+    Q, alpha, beta = _lanczos(knots, k + 15)
     values, vectors = eigh_tridiagonal(alpha, beta[:-1])
     largest = np.argsort(-np.abs(values))[:k]
     return values[largest], Q.T @ vectors[:, largest]
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})  # type: ignore[misc, unused-ignore]
 def _lanczos(knots: np.ndarray, n_steps: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Lanczos vectors (steps, m) of E, and the diagonals of the tridiagonal matrix; fully reorthogonalised."""
-    m = knots.size
-    Q, alpha, beta = np.zeros((n_steps, m)), np.zeros(n_steps), np.zeros(n_steps)
-    w = np.zeros(m)
-    for a in range(m):
-        Q[0, a] = math.cos(2.3 * a)
-    Q[0] /= math.sqrt(np.sum(Q[0] ** 2))
+    Q, alpha, beta = np.zeros((n_steps + 1, len(knots))), np.zeros(n_steps), np.zeros(n_steps)
+    Q[0] = np.cos(2.3 * np.arange(len(knots)))
+    Q[0] /= np.linalg.norm(Q[0])
+    n_done = _lanczos_steps(knots, Q, alpha, beta)
+    return Q[:n_done], alpha[:n_done], beta[:n_done]
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})  # type: ignore[misc, unused-ignore]
+def _lanczos_steps(knots: np.ndarray, Q: np.ndarray, alpha: np.ndarray, beta: np.ndarray) -> int:
+    """Fill the vectors and diagonals from the first vector on; the number of steps until nothing new comes."""
+    m, n_steps = knots.size, alpha.size
     for step in range(n_steps):
-        _kernel_product(knots, Q[step], w)
-        alpha[step] = np.sum(Q[step] * w)
+        _kernel_product(knots, Q[step], Q[step + 1])
         for other in range(step, -1, -1):
             overlap = 0.0
             for a in range(m):
-                overlap += Q[other, a] * w[a]
+                overlap += Q[other, a] * Q[step + 1, a]
+            if other == step:
+                alpha[step] = overlap
             for a in range(m):
-                w[a] -= overlap * Q[other, a]
-        beta[step] = math.sqrt(np.sum(w**2))
+                Q[step + 1, a] -= overlap * Q[other, a]
+        square = 0.0
+        for a in range(m):
+            square += Q[step + 1, a] ** 2
+        beta[step] = math.sqrt(square)
         if beta[step] <= 1e-14 * abs(alpha[0]):
-            return Q[: step + 1].copy(), alpha[: step + 1].copy(), beta[: step + 1].copy()
-        if step + 1 < n_steps:
-            Q[step + 1] = w / beta[step]
-    return Q, alpha, beta
+            return step + 1
+        for a in range(m):
+            Q[step + 1, a] /= beta[step]
+    return n_steps
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
@@ -157,13 +165,13 @@ def _kernel_sums(knots: np.ndarray, coefficients: np.ndarray, x: np.ndarray) -> 
     and R_p over those left of x, the sum is the cubic in x with the moments 2 R_p - S_p.
     """
     m, n_columns = coefficients.shape
-    moments = np.zeros((m + 1, n_columns, 4))
+    moments = np.zeros((m + 1, 4, n_columns))
     for a in range(m):
-        for c in range(n_columns):
-            term = coefficients[a, c]
-            for p in range(4):
-                moments[a + 1, c, p] = moments[a, c, p] + term
-                term *= knots[a]
+        power = 1.0
+        for p in range(4):
+            for c in range(n_columns):
+                moments[a + 1, p, c] = moments[a, p, c] + power * coefficients[a, c]
+            power *= knots[a]
     out = np.empty((x.size, n_columns))
     for i in range(x.size):
         t = x[i]
@@ -176,10 +184,10 @@ def _kernel_sums(knots: np.ndarray, coefficients: np.ndarray, x: np.ndarray) -> 
                 right = middle
         for c in range(n_columns):
             r0, r1, r2, r3 = (
-                2 * moments[left, c, 0] - moments[m, c, 0],
-                2 * moments[left, c, 1] - moments[m, c, 1],
-                2 * moments[left, c, 2] - moments[m, c, 2],
-                2 * moments[left, c, 3] - moments[m, c, 3],
+                2 * moments[left, 0, c] - moments[m, 0, c],
+                2 * moments[left, 1, c] - moments[m, 1, c],
+                2 * moments[left, 2, c] - moments[m, 2, c],
+                2 * moments[left, 3, c] - moments[m, 3, c],
             )
             out[i, c] = (((r0 * t - 3 * r1) * t + 3 * r2) * t - r3) / 12
     return out

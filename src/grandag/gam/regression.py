@@ -29,6 +29,8 @@ __all__ = ["AdditiveFit", "SplineTable", "basis_size"]
 
 BASIS_SIZE = 10
 _RIDGE = 1e-10
+_VISIBLE = 7.0
+"""Beyond e^7 and e^-7 the criterion is nearly flat in a smoothing parameter: no start is further out."""
 _LOG_BOUND = math.log(1e13)
 _MAX_NEWTON = 100
 _SEARCH_TOLERANCE = 1e-7
@@ -65,7 +67,7 @@ class SplineTable:
     """
 
     def __init__(self, X: Any) -> None:
-        table = as_table(X)
+        table = as_table(X, min_columns=1)
         for j in np.flatnonzero(constant_columns(table.values)):
             raise TableError(f"Column {table.names[j]!r} is constant: leave it out, no curve can depend on it.")
         self.values, self.names = table.values, table.names
@@ -89,7 +91,11 @@ class SplineTable:
     def regress(
         self, target: str | int, parents: Sequence[str | int], log_smoothing: np.ndarray | None = None
     ) -> AdditiveFit:
-        """The regression of one column on others (names or numbers); `log_smoothing` is where to start."""
+        """The regression of one column on others (names or numbers).
+
+        With `log_smoothing`, usually from a fit of nearly the same parents, the search starts there and takes a
+        fraction of the time; it may end in another minimum of the criterion than mgcv's.
+        """
         inputs = tuple(self.column(parent) for parent in parents)
         with _blas().limit(limits=1, user_api="blas"):
             products = self.products(basis_size(self.n_rows, len(parents)))
@@ -116,9 +122,19 @@ class _Products:
             gram += design.T @ design
         return cls(bases, starts, gram / len(values), np.concatenate([basis.penalty for basis in bases]))
 
-    def functions(self, column: int) -> np.ndarray:
-        """Positions of the functions of a column; the last one is the line, which is the standardised column."""
-        return np.arange(self.starts[column], self.starts[column + 1])
+    def problem(self, target: int, parents: tuple[int, ...], n: int) -> _Problem:
+        """The regression of one column on others. The last function of a column is the column itself, standardised."""
+        functions = [np.arange(self.starts[parent], self.starts[parent + 1]) for parent in parents]
+        columns = np.concatenate([np.zeros(0, dtype=int), *functions])
+        return _Problem(
+            self.gram[np.ix_(columns, columns)],
+            self.gram[columns, self.starts[target + 1] - 1],
+            self.penalty[columns],
+            np.repeat(np.arange(len(parents)), [len(positions) for positions in functions]),
+            tuple(self.bases[parent] for parent in parents),
+            n,
+            self.bases[target].scale ** 2,
+        )
 
 
 @dataclass(frozen=True)
@@ -129,27 +145,55 @@ class AdditiveFit:
     products: _Products
     target: int
     parents: tuple[int, ...]
-    k: int
     log_smoothing: np.ndarray  # (q,)
-    coefficients: np.ndarray  # (p,) for the standardised target
-    inverse: np.ndarray  # (p, p) of (X'X + penalty) / n
-    lost: np.ndarray | None  # (p, p) what the penalties lost beside a much larger one, if anything
-    edf: np.ndarray  # (q,) effective degrees of freedom of each term
-    edf1: np.ndarray  # (q,) the alternative ones of the test: 2 tr F - tr FF
-    rss: float  # mean squared residual of the standardised target
-    gcv: float  # in squared units of the target
-    sigma2: float  # residual variance in squared units of the target
-    residual_df: float
+    solution: _Solution  # of the standardised target
+
+    @property
+    def k(self) -> int:
+        """Rank of the bases, before a column with few distinct values lowers it."""
+        return basis_size(self.table.n_rows, len(self.parents))
+
+    @property
+    def residual_df(self) -> float:
+        """n - tr A, the degrees of freedom that are left."""
+        return self.solution.free
+
+    @property
+    def gcv(self) -> float:
+        """The criterion n RSS / (n - tr A)^2, in squared units of the target."""
+        return self.solution.gcv
+
+    @property
+    def sigma2(self) -> float:
+        """Estimated variance of the noise RSS / (n - tr A), in squared units of the target."""
+        return self.solution.problem.variance * self._relative_sigma2
 
     @property
     def residual_variance(self) -> float:
         """Sum of squared residuals over n - 1, in squared units of the target: what CAM's score takes the log of."""
         n = self.table.n_rows
-        return float(self.rss * self._target_variance * n / (n - 1))
+        return float(self.solution.rss * self.solution.problem.variance * n / (n - 1))
 
     @property
-    def _target_variance(self) -> float:
-        return self.products.bases[self.target].scale ** 2
+    def _relative_sigma2(self) -> float:
+        return float(self.table.n_rows * self.solution.rss / self.solution.free)
+
+    @functools.cached_property
+    def edf(self) -> np.ndarray:
+        """(q,) effective degrees of freedom of each term: the trace of its part of F = (X'X + P)^-1 X'X."""
+        return self._by_term(np.diagonal(self._F))
+
+    @functools.cached_property
+    def edf1(self) -> np.ndarray:
+        """(q,) the alternative ones of the test, 2 tr F - tr FF."""
+        return self._by_term(2 * np.diagonal(self._F) - np.einsum("ij,ji->i", self._F, self._F))
+
+    @functools.cached_property
+    def _F(self) -> np.ndarray:  # noqa: N802
+        return np.asarray(self.solution.V @ self.solution.problem.G)
+
+    def _by_term(self, by_function: np.ndarray) -> np.ndarray:
+        return np.asarray(by_function @ self.solution.problem.member)
 
     def summary(self) -> pd.DataFrame:
         """Term, effective degrees of freedom and p-value."""
@@ -163,9 +207,8 @@ class AdditiveFit:
 
     def _p_value(self, term: int) -> float:
         part = self._columns(term)
-        beta = self.coefficients[part] * math.sqrt(self.table.n_rows)
-        relative_sigma2 = self.sigma2 / self._target_variance
-        values, vectors = np.linalg.eigh(relative_sigma2 * self.inverse[part, part])
+        beta = self.solution.beta[part] * math.sqrt(self.table.n_rows)
+        values, vectors = np.linalg.eigh(self._relative_sigma2 * self.solution.V[part, part])
         values, z = values[::-1], (vectors.T @ beta)[::-1]
         rank = min(len(beta), float(self.edf1[term]))
         statistics = _statistics(values, z, rank)
@@ -180,9 +223,9 @@ class AdditiveFit:
         parent = self.table.column(parent)
         term = self.parents.index(parent)
         part, design = self._columns(term), self.products.bases[parent](x)
-        unit = math.sqrt(self._target_variance)
-        variance = np.einsum("ij,jk,ik->i", design, self.inverse[part, part], design) / self.table.n_rows
-        return np.asarray(unit * design @ self.coefficients[part]), np.sqrt(self.sigma2 * variance)
+        variance = np.einsum("ij,jk,ik->i", design, self.solution.V[part, part], design) / self.table.n_rows
+        values = math.sqrt(self.solution.problem.variance) * design @ self.solution.beta[part]
+        return np.asarray(values), np.sqrt(self.sigma2 * variance)
 
     def predict(self, values: np.ndarray) -> np.ndarray:
         """The regression at rows with the table's columns."""
@@ -321,22 +364,23 @@ def _derivatives(solution: _Solution) -> tuple[np.ndarray, np.ndarray]:
     Where penalties lose parts, P is what is left, but P_i is whole, as in mgcv: the search then takes the same way.
     """
     M, V, S, beta, lost = solution.problem.member, solution.V, solution.P, solution.beta, solution.lost
-    PV = S[:, None] * V
-    parts = M * (S * beta)[:, None]
+    PV, MS = S[:, None] * V, M * S[:, None]
+    parts = MS * beta[:, None]
     z = V @ parts
     Pz, c = S[:, None] * z, z.sum(axis=1)
     if lost is not None:
         PV, Pz, c = PV - lost @ V, Pz - lost @ z, c - V @ (lost @ beta)
     rest = V - V @ PV
-    dt = M.T @ (S * np.diagonal(rest))
-    d2t = np.diag(dt) - 2 * (M.T @ (np.outer(S, S) * V * rest) @ M)
+    dt = np.diagonal(rest) @ MS
+    d2t = np.diag(dt) - 2 * (MS.T @ (V * rest) @ MS)
     dr = 2 * (parts.T @ c)
-    cross = (M * (S * c)[:, None]).T @ z
+    cross = (MS * c[:, None]).T @ z
     d2r = np.diag(dr) + 2 * (parts.T @ z - z.T @ Pz - cross - cross.T)
     rss, free = solution.rss, solution.free
     gradient = dr / rss - 2 * dt / free
-    hessian = d2r / rss - np.outer(dr, dr) / rss**2 - 2 * d2t / free + 2 * np.outer(dt, dt) / free**2
-    return gradient, hessian + np.outer(gradient, gradient)
+    slope_r, slope_t = dr / rss, dt / free
+    squares = 2 * slope_t[:, None] * slope_t - slope_r[:, None] * slope_r + gradient[:, None] * gradient
+    return gradient, d2r / rss - 2 * d2t / free + squares
 
 
 def _minimise(problem: _Problem, start: np.ndarray) -> tuple[np.ndarray, _Solution]:
@@ -457,32 +501,12 @@ def _ratio(sizes: np.ndarray) -> float:
 def _fit(
     table: SplineTable, products: _Products, target: int, parents: tuple[int, ...], start: np.ndarray | None
 ) -> AdditiveFit:
-    n, q = table.n_rows, len(parents)
-    columns = np.concatenate([products.functions(parent) for parent in parents]) if q else np.zeros(0, int)
-    term = np.repeat(np.arange(q), [len(products.functions(parent)) for parent in parents])
-    line = products.starts[target + 1] - 1
-    problem = _Problem(
-        products.gram[np.ix_(columns, columns)],
-        products.gram[columns, line],
-        products.penalty[columns],
-        term,
-        tuple(products.bases[parent] for parent in parents),
-        n,
-        products.bases[target].scale ** 2,
-    )
-    if q == 0:
+    problem = products.problem(target, parents, table.n_rows)
+    if not parents:
         rho, solution = np.zeros(0), _solve(problem, np.zeros(0))
-    elif start is not None:
-        rho, solution = _polish(problem, start, _solve(problem, start))
-    else:
+    elif start is None:
         rho, solution = _minimise(problem, _default_smoothing(problem.bases))
-    F = solution.V @ problem.G
-    diagonal = np.diagonal(F)
-    edf1 = 2 * diagonal - np.einsum("ij,ji->i", F, F)
-    variance = products.bases[target].scale ** 2
-    return AdditiveFit(
-        table, products, target, parents, basis_size(n, q), rho, solution.beta, solution.V, solution.lost,
-        edf=problem.member.T @ diagonal, edf1=problem.member.T @ edf1, rss=solution.rss,
-        gcv=n * n * solution.rss * variance / solution.free**2,
-        sigma2=n * solution.rss * variance / solution.free, residual_df=solution.free,
-    )  # fmt: skip
+    else:
+        start = np.clip(start, -_VISIBLE, _VISIBLE)
+        rho, solution = _polish(problem, start, _solve(problem, start))
+    return AdditiveFit(table, products, target, parents, rho, solution)

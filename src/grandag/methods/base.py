@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import warnings
 import zipfile
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -15,12 +17,18 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from grandag import __version__
+from grandag.gam import SplineTable
 from grandag.graph import to_networkx, topological_order
-from grandag.methods.parameters import plain
+from grandag.methods.parameters import Rule, check_parameters, plain
+from grandag.methods.prune import prune
+from grandag.progress import Listener
+from grandag.table import Table, TableError, as_table, constant_columns, same_columns
 
 __all__ = ["NotConvergedWarning", "StructureLearner", "TrainingError", "as_generator", "load"]
 
 _FORMAT = 1
+_EDGE_COLUMNS = {"strength": "strength_", "p_value": "p_values_", "degrees_of_freedom": "degrees_of_freedom_"}
+"""What is known of an edge, and the attribute with the matrix of it."""
 
 
 class NotConvergedWarning(ConvergenceWarning):  # type: ignore[misc]
@@ -41,34 +49,72 @@ def as_generator(random_state: Any) -> np.random.Generator:
 class StructureLearner(BaseEstimator):  # type: ignore[misc]
     """Base of all estimators: `fit(X)` sets `adjacency_` (adjacency_[i, j]: i -> j), `strength_` and names.
 
-    A subclass gives its name in the registry as `method`, and the arrays and plain values that make up a fitted model
-    in `_fitted_state` and `_restore`.
+    A method that tests its edges sets `p_values_` and `degrees_of_freedom_` too, which then appear with every edge.
+    A subclass gives its name in the registry as `method`, the legal values of its parameters as `_rules`, what it does
+    with a table as `_learn`, and the arrays and plain values that make up a fitted model in `_fitted_state` and
+    `_restore`. All have the parameters `missing` and `verbose`.
     """
 
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {"default": {}}
+    _rules: ClassVar[Mapping[str, Rule]]
+
+    missing: str
+    verbose: bool
     names_: tuple[str, ...]
+    notes_: list[str]
     adjacency_: np.ndarray
     strength_: np.ndarray
+    p_values_: np.ndarray
+    degrees_of_freedom_: np.ndarray
 
     @property
     def method(self) -> str:
         """The name of this method in the registry, as the command line knows it."""
         raise NotImplementedError
 
+    @classmethod
+    def preset(cls, name: str, **parameters: Any) -> Self:
+        """An estimator with the values of a preset, other parameters as given."""
+        if name not in cls.presets:
+            raise ValueError(f"There is no preset {name!r}: choose from {', '.join(cls.presets)}.")
+        return cls(**{**cls.presets[name], **parameters})
+
+    def fit(self, X: Any, y: Any = None, *, listener: Listener | None = None) -> Self:
+        """Learn the graph of the columns of X (array, pandas or polars data frame). `y` is ignored."""
+        given = self.get_params(deep=False)
+        check_parameters(given, self._rules)
+        fitted = type(self)(**{name: plain(value) for name, value in given.items()})
+        table = as_table(X, missing=self.missing)
+        fitted._set_names(table.names, table.has_own_names)
+        fitted.notes_ = []
+        with _progress_line() if self.verbose and listener is None else nullcontext(listener) as listener:
+            fitted._learn(table, listener)
+        self._take_over(fitted)
+        return self
+
+    def _learn(self, table: Table, listener: Listener | None) -> None:
+        """Set all fitted attributes."""
+        raise NotImplementedError
+
     @property
     def graph_(self) -> Any:
-        """The graph as a networkx DiGraph with the table's column names; edges carry their strength."""
+        """The graph as a networkx DiGraph with the table's column names; edges carry the columns of `edges_`."""
         check_is_fitted(self, "adjacency_")
-        return to_networkx(self.adjacency_, self.names_, self.strength_)
+        graph = to_networkx(self.adjacency_, self.names_)
+        for edge in self.edges_.to_dict(orient="records"):
+            graph.edges[edge.pop("source"), edge.pop("target")].update(edge)
+        return graph
 
     @property
     def edges_(self) -> pd.DataFrame:
-        """The edges, strongest first: source, target, strength."""
+        """The edges, strongest first: source, target, strength; p_value and degrees_of_freedom if they were tested."""
         check_is_fitted(self, "adjacency_")
         sources, targets = np.nonzero(self.adjacency_)
         names = np.array(self.names_, dtype=object)
-        edges = pd.DataFrame(
-            {"source": names[sources], "target": names[targets], "strength": self.strength_[sources, targets]}
-        )
+        edges = pd.DataFrame({"source": names[sources], "target": names[targets]})
+        for column, attribute in _EDGE_COLUMNS.items():
+            if hasattr(self, attribute):
+                edges[column] = getattr(self, attribute)[sources, targets]
         return edges.sort_values("strength", ascending=False, kind="stable", ignore_index=True)
 
     @property
@@ -92,7 +138,12 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             "has_own_names": hasattr(self, "feature_names_in_"),
             "values": values,
         }
-        contents: dict[str, Any] = {"adjacency": self.adjacency_, "strength": self.strength_, **arrays}
+        edge_arrays = {
+            attribute.removesuffix("_"): getattr(self, attribute)
+            for attribute in _EDGE_COLUMNS.values()
+            if hasattr(self, attribute)
+        }
+        contents: dict[str, Any] = {"adjacency": self.adjacency_, **edge_arrays, **arrays}
         with Path(path).open("wb") as file:
             np.savez_compressed(file, meta=np.array(json.dumps(meta)), **contents)
 
@@ -112,6 +163,48 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     def _fitted_names(self) -> list[str]:
         return [name for name in vars(self) if name.endswith("_")]
 
+    def _varying_values(self, table: Table) -> np.ndarray:
+        """The columns that are not constant, which `_varying_` tells from now on; notes what was left out."""
+        is_constant = constant_columns(table.values)
+        if is_constant.all():
+            raise TableError("All columns of X are constant: there is nothing to learn from.")
+        if table.n_dropped:
+            rows = "1 row" if table.n_dropped == 1 else f"{table.n_dropped:,} rows"
+            self.notes_.append(f"Dropped {rows} with missing or infinite values.")
+        self._varying_ = ~is_constant
+        if not is_constant.any():
+            return table.values
+        constant = ", ".join(repr(table.names[j]) for j in np.flatnonzero(is_constant))
+        self._warn(f"Constant columns are isolated nodes of the graph: {constant}.")
+        return np.asarray(table.values[:, self._varying_])
+
+    def _warn_of_copies(self, standardised: np.ndarray) -> None:
+        names = [name for name, varies in zip(self.names_, self._varying_, strict=True) if varies]
+        for first, second in same_columns(standardised, names):
+            self._warn(
+                f"Columns {first!r} and {second!r} hold the same numbers, up to units: edges from one of them may as "
+                "well be from the other. Leave one out."
+            )
+
+    def _for_all_columns(self, matrix: np.ndarray, fill: float = 0) -> np.ndarray:
+        """A matrix over the varying columns with one value for the constant ones."""
+        full = np.full((len(self._varying_),) * 2, fill, matrix.dtype)
+        full[np.ix_(self._varying_, self._varying_)] = matrix
+        return full
+
+    def _prune(self, table: SplineTable, adjacency: np.ndarray, cutoff: float, listener: Listener | None) -> np.ndarray:
+        """The significant edges between varying columns; keeps and notes the tests."""
+        result = prune(table, adjacency, cutoff, listener=listener)
+        self.p_values_ = self._for_all_columns(result.p_values, np.nan)
+        self.degrees_of_freedom_ = self._for_all_columns(result.degrees_of_freedom, np.nan)
+        n_dropped, n_edges = int((adjacency & ~result.adjacency).sum()), int(adjacency.sum())
+        self.notes_.append(f"Pruning dropped {n_dropped:,} of {n_edges:,} edges (p-value {cutoff:g} or more).")
+        return result.adjacency
+
+    def _warn(self, message: str, category: type[Warning] = UserWarning) -> None:
+        self.notes_.append(message)
+        warnings.warn(message, category, stacklevel=4)
+
     def _set_names(self, names: tuple[str, ...], has_own_names: bool) -> None:
         """scikit-learn's attributes for columns, and ours."""
         self.names_ = names
@@ -123,9 +216,18 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     def _from_file(cls, meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Self:
         model = cls(**meta["parameters"])
         model._set_names(tuple(meta["names"]), meta["has_own_names"])
-        model.adjacency_, model.strength_ = arrays["adjacency"], arrays["strength"]
+        model.adjacency_ = arrays["adjacency"]
+        for attribute in _EDGE_COLUMNS.values():
+            if attribute.removesuffix("_") in arrays:
+                setattr(model, attribute, arrays[attribute.removesuffix("_")])
         model._restore(arrays, meta["values"])
         return model
+
+
+def _progress_line() -> Any:
+    from grandag.terminal import progress_line
+
+    return progress_line()
 
 
 def _is_plain(value: Any) -> bool:

@@ -1,11 +1,9 @@
-"""GraN-DAG as an estimator: neighbours -> train -> threshold -> retrain, and the presets."""
+"""GraN-DAG as an estimator: neighbours -> train -> threshold -> prune -> retrain, and the presets."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
-from contextlib import nullcontext
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,6 +14,7 @@ from grandag.engine.compiled import announcing_compilation
 from grandag.engine.density import DENSITIES
 from grandag.engine.network import ACTIVATIONS, Networks, Shape
 from grandag.engine.training import expected_jacobian, mean_log_likelihood
+from grandag.gam import SplineTable
 from grandag.graph import is_acyclic
 from grandag.methods import parameters
 from grandag.methods.base import NotConvergedWarning, StructureLearner, TrainingError, as_generator
@@ -23,9 +22,9 @@ from grandag.methods.grandag.neighbours import NeighboursConfig, neighbours
 from grandag.methods.grandag.retrain import RetrainConfig, RetrainResult, retrain
 from grandag.methods.grandag.threshold import threshold
 from grandag.methods.grandag.train import NetworkConfig, Outcome, Trace, TrainConfig, TrainResult, train
-from grandag.methods.parameters import boolean, check_parameters, integer, number, one_of, plain
+from grandag.methods.parameters import boolean, integer, number, one_of
 from grandag.progress import Listener
-from grandag.table import Scaling, Table, TableError, as_table, constant_columns, same_columns, split_rows
+from grandag.table import Scaling, Table, TableError, as_table, split_rows
 
 __all__ = ["PRESETS", "GraNDAG"]
 
@@ -46,6 +45,8 @@ PRESETS: dict[str, dict[str, Any]] = {
         "neighbour_selection": "auto",  # appendix "Preliminary neighborhood selection", as the next two
         "neighbour_threshold": 0.75,
         "n_trees": 500,
+        "prune": True,
+        "prune_cutoff": 0.001,  # appendix "DAG Pruning"
         "standardise": False,
         "held_out_fraction": 0.2,
         "max_held_out": 10**9,
@@ -76,6 +77,8 @@ _RULES = {
     "neighbour_selection": one_of("auto", True, False),
     "neighbour_threshold": number(0),
     "n_trees": integer(1),
+    "prune": boolean,
+    "prune_cutoff": number(0, 1),
     "retrain": boolean,
     "standardise": boolean,
     "missing": one_of("error", "drop"),
@@ -120,6 +123,8 @@ class GraNDAG(StructureLearner):
         neighbour_selection: Select candidate parents by trees first: True, False, or "auto": from 50 variables on.
         neighbour_threshold: Candidates have at least this multiple of the mean importance.
         n_trees: Trees per variable for that.
+        prune: Drop edges that are not significant in an additive regression of each variable on its parents.
+        prune_cutoff: Edges with a p-value below this stay.
         retrain: Fit the conditionals of the final graph; needed for `score`.
         standardise: Scale columns to mean 0 and variance 1, so that units do not matter.
         missing: "error", or "drop" rows with missing or infinite values.
@@ -134,10 +139,14 @@ class GraNDAG(StructureLearner):
 
     Attributes:
         adjacency_: (d, d) bool, adjacency_[i, j] if and only if i -> j. Always a DAG.
-        graph_: The same as a networkx DiGraph with the column names and the strength of each edge.
-        edges_: The same as a pandas data frame: source, target, strength; strongest first.
+        graph_: The same as a networkx DiGraph with the column names; edges carry strength, p-value and degrees of
+            freedom.
+        edges_: The same as a pandas data frame: source, target, strength, p_value, degrees_of_freedom; strongest
+            first. The last two are there if pruning is on.
         causal_order_: Names, parents before children.
         expected_jacobian_: (d, d) mean of |d log p_j / d x_i|, the strength of i -> j.
+        p_values_: (d, d) of the edges that pruning tested, NaN elsewhere.
+        degrees_of_freedom_: (d, d) effective ones of their curves; 1 is a straight line.
         A_phi_: (d, d) weighted adjacency matrix at the end of training.
         mask_: (d, d) bool, inputs that training left open; `adjacency_` is a part of it.
         converged_: Was the constraint met?
@@ -154,6 +163,9 @@ class GraNDAG(StructureLearner):
         >>> model.fit(datasets.load_sachs().data).graph_
         <networkx.classes.digraph.DiGraph object at ...>
     """
+
+    presets = PRESETS
+    _rules = _RULES
 
     def __init__(
         self,
@@ -172,6 +184,8 @@ class GraNDAG(StructureLearner):
         neighbour_selection: bool | str = "auto",
         neighbour_threshold: float = 0.75,
         n_trees: int = 500,
+        prune: bool = True,
+        prune_cutoff: float = 0.001,
         retrain: bool = True,
         standardise: bool = True,
         missing: str = "error",
@@ -198,6 +212,8 @@ class GraNDAG(StructureLearner):
         self.neighbour_selection = neighbour_selection
         self.neighbour_threshold = neighbour_threshold
         self.n_trees = n_trees
+        self.prune = prune
+        self.prune_cutoff = prune_cutoff
         self.retrain = retrain
         self.standardise = standardise
         self.missing = missing
@@ -209,26 +225,6 @@ class GraNDAG(StructureLearner):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    @classmethod
-    def preset(cls, name: str, **parameters: Any) -> Self:
-        """An estimator with the values of a preset ("default" or "paper"), other parameters as given."""
-        if name not in PRESETS:
-            raise ValueError(f"There is no preset {name!r}: choose from {', '.join(PRESETS)}.")
-        return cls(**{**PRESETS[name], **parameters})
-
-    def fit(self, X: Any, y: Any = None, *, listener: Listener | None = None) -> Self:
-        """Learn the graph of the columns of X (array, pandas or polars data frame). `y` is ignored."""
-        given = self.get_params(deep=False)
-        check_parameters(given, _RULES)
-        fitted = type(self)(**{name: plain(value) for name, value in given.items()})
-        table = as_table(X, missing=self.missing)
-        fitted._set_names(table.names, table.has_own_names)
-        line = self._progress_line() if self.verbose and listener is None else nullcontext(listener)
-        with line as listener, announcing_compilation():
-            fitted._run_stages(table, listener)
-        self._take_over(fitted)
-        return self
 
     @property
     def method(self) -> str:
@@ -267,19 +263,17 @@ class GraNDAG(StructureLearner):
             )
         return table.values
 
-    def _progress_line(self) -> Any:
-        from grandag.terminal import progress_line
-
-        return progress_line()
-
     def _n_threads(self) -> int:
         n_variables = int(self._varying_.sum())
         return max(1, min(int(effective_n_jobs(self.n_jobs)), n_variables // _VARIABLES_PER_THREAD))
 
-    def _run_stages(self, table: Table, listener: Listener | None) -> None:
+    def _learn(self, table: Table, listener: Listener | None) -> None:
+        with announcing_compilation():
+            self._run_stages(self._varying_values(table), listener)
+
+    def _run_stages(self, values: np.ndarray, listener: Listener | None) -> None:
         split_rng, neighbours_rng, train_rng, retrain_rng = as_generator(self.random_state).spawn(4)
-        self.notes_: list[str] = []
-        data = self._prepare(table, split_rng)
+        data = self._prepare(values, split_rng)
         network = NetworkConfig(self.n_layers, self.n_units, self.activation, self.density, self.dtype)
         n_threads = self._n_threads()
         mask = self._open_inputs(data, neighbours_rng, listener)
@@ -302,6 +296,8 @@ class GraNDAG(StructureLearner):
             self.notes_.append(f"The strength of edges is from {len(jacobian_rows):,} of the training rows.")
         jacobian = expected_jacobian(result.networks, jacobian_rows, n_threads)
         adjacency = threshold(jacobian, result.networks.mask)
+        if self.prune:
+            adjacency = self._prune(SplineTable(values), adjacency, self.prune_cutoff, listener)
         self._conditionals_: Networks | None = None
         if self.retrain:
             retraining = RetrainConfig(self.learning_rate, self.batch_size, self.max_iterations)
@@ -313,28 +309,12 @@ class GraNDAG(StructureLearner):
         self.strength_ = self._for_all_columns(jacobian)
         self.adjacency_ = self._for_all_columns(adjacency)
 
-    def _prepare(self, table: Table, rng: np.random.Generator) -> _Data:
-        """Leave out constant columns, scale, warn of copies, and split."""
-        is_constant = constant_columns(table.values)
-        if is_constant.all():
-            raise TableError("All columns of X are constant: there is nothing to learn from.")
-        if table.n_dropped:
-            rows = "1 row" if table.n_dropped == 1 else f"{table.n_dropped:,} rows"
-            self.notes_.append(f"Dropped {rows} with missing or infinite values.")
-        if is_constant.any():
-            constant = ", ".join(repr(table.names[j]) for j in np.flatnonzero(is_constant))
-            self._warn(f"Constant columns are isolated nodes of the graph: {constant}.")
-        self._varying_ = ~is_constant
-        values = table.values[:, self._varying_] if is_constant.any() else table.values
-        names = [name for name, varies in zip(table.names, self._varying_, strict=True) if varies]
+    def _prepare(self, values: np.ndarray, rng: np.random.Generator) -> _Data:
+        """Scale, warn of copies, and split."""
         standard = Scaling.standard(values)
         standardised = standard.apply(values, self.dtype)
-        for first, second in same_columns(standardised, names):
-            self._warn(
-                f"Columns {first!r} and {second!r} hold the same numbers, up to units: edges from one of them may as "
-                "well be from the other. Leave one out."
-            )
-        self._scaling_ = standard if self.standardise else Scaling.identity(len(names))
+        self._warn_of_copies(standardised)
+        self._scaling_ = standard if self.standardise else Scaling.identity(values.shape[1])
         scaled = standardised if self.standardise else self._scaling_.apply(values, self.dtype)
         n = len(scaled)
         train_rows, held_out_rows = split_rows(n, min(self.held_out_fraction, self.max_held_out / n), rng)
@@ -388,16 +368,6 @@ class GraNDAG(StructureLearner):
         self._conditionals_ = result.networks
         joint = result.held_out_log_likelihood * result.networks.shape.n_variables
         self.held_out_log_likelihood_ = self._in_table_units(joint)
-
-    def _warn(self, message: str, category: type[Warning] = UserWarning) -> None:
-        self.notes_.append(message)
-        warnings.warn(message, category, stacklevel=4)
-
-    def _for_all_columns(self, matrix: np.ndarray) -> np.ndarray:
-        """A matrix over the varying columns with zeros for the constant ones."""
-        full = np.zeros((len(self._varying_),) * 2, matrix.dtype)
-        full[np.ix_(self._varying_, self._varying_)] = matrix
-        return full
 
     def _in_table_units(self, joint_log_likelihood: float) -> float:
         """log p(x) = log p(z) - sum_j log scale_j for z = (x - mean) / scale."""

@@ -1,0 +1,41 @@
+"""Pruning by significance (section 3.4 of the paper): drop parents that an additive model can do without.
+
+Each variable is regressed on smooth functions of all its parents; a parent stays if the p-value of its term is below
+the cutoff. Uses all rows, and is the pruning of CAM (Buehlmann, Peters, Ernest 2014).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from grandag.gam import SplineTable
+from grandag.progress import Listener, Progress
+
+__all__ = ["PruneResult", "prune"]
+
+
+@dataclass(frozen=True)
+class PruneResult:
+    """The edges that are left, and the tests of all that were there; NaN where there was no edge to test."""
+
+    adjacency: np.ndarray
+    p_values: np.ndarray
+    degrees_of_freedom: np.ndarray
+
+
+def prune(
+    table: SplineTable, adjacency: np.ndarray, cutoff: float = 0.001, *, listener: Listener | None = None
+) -> PruneResult:
+    """Keep i -> j where the p-value of i in the regression of j on all its parents is below the cutoff."""
+    d = len(adjacency)
+    p_values, degrees_of_freedom = np.full((d, d), np.nan), np.full((d, d), np.nan)
+    for j in range(d):
+        parents = np.flatnonzero(adjacency[:, j])
+        if len(parents):
+            fit = table.regress(j, parents.tolist())
+            p_values[parents, j], degrees_of_freedom[parents, j] = fit.p_values(), fit.edf
+        if listener is not None:
+            listener(Progress("prune", j + 1, d, n_edges=int((p_values[:, : j + 1] < cutoff).sum())))
+    return PruneResult(p_values < cutoff, p_values, degrees_of_freedom)
