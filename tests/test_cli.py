@@ -80,7 +80,7 @@ def test_json(table):
     process = run("fit", table, "--json", "--max-iterations", 100_000, "--seed", 3, "--layers", 1)
     facts = json.loads(process.stdout)
     assert facts["parameters"]["n_layers"] == 1
-    assert facts["edges"][0].keys() == {"source", "target", "strength"}
+    assert facts["edges"][0].keys() == {"source", "target", "strength", "p_value", "degrees_of_freedom"}
     assert facts["nodes"] == ["dose", "response", "out come"]
 
 
@@ -96,6 +96,8 @@ def test_quiet(table):
         (["--preset", "paper", "--standardise"], {"standardise": True, "later_learning_rate": 1e-4}),
         (["--method", "grandag++", "--units", 5], {"density": "gaussian", "n_units": 5}),
         (["--activation", "squareplus", "--dtype", "float64"], {"activation": "squareplus", "dtype": "float64"}),
+        (["--no-prune"], {"prune": False}),
+        (["--prune-at", 0.01], {"prune": True, "prune_cutoff": 0.01}),
         (["--neighbours", "--jobs", 1, "--no-retrain"], {"neighbour_selection": True, "n_jobs": 1, "retrain": False}),
         (
             ["--learning-rate", 0.02, "--later-rate", 0.003, "--batch-size", 32, "--mask-threshold", 1e-5],

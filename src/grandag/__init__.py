@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from grandag import datasets
     from grandag.methods.base import NotConvergedWarning, TrainingError, load
+    from grandag.methods.cam import CAM
     from grandag.methods.grandag.estimator import GraNDAG
 
 __version__ = "0.1.0"
-__all__ = ["GraNDAG", "NotConvergedWarning", "TrainingError", "datasets", "load"]
+__all__ = ["CAM", "GraNDAG", "NotConvergedWarning", "TrainingError", "datasets", "load"]
 
 _HOME = {
+    "CAM": "grandag.methods.cam",
     "GraNDAG": "grandag.methods.grandag.estimator",
     "NotConvergedWarning": "grandag.methods.base",
     "TrainingError": "grandag.methods.base",

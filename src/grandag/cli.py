@@ -27,7 +27,7 @@ BAD_INPUT, WRONG_USAGE, NOT_CONVERGED, INTERRUPTED = 1, 2, 3, 130
 
 app = typer.Typer(
     name="grandag",
-    help="Learn causal graphs from tables by gradient-based neural DAG learning.",
+    help="Learn causal graphs from tables: gradient-based neural DAG learning, and the methods it is compared with.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -93,11 +93,15 @@ _OPTIONS = {
     "tolerance": "--tolerance",
     "subproblem_tolerance": "--subproblem",
     "max_iterations": "--max-iterations",
+    "neighbour_selection": "--neighbours",
     "neighbour_threshold": "--neighbours-at",
+    "preselection": "--preselect",
+    "prune_cutoff": "--prune-at",
+    "max_parents": "--max-parents",
     "n_jobs": "--jobs",
     "random_state": "--seed",
 }
-"""How the command line calls a parameter."""
+"""How the command line calls a parameter, where it is not the parameter's name."""
 
 _NETWORK, _TRAINING, _DATA, _OUTPUT = "Networks", "Training", "Data", "Output"
 
@@ -172,6 +176,28 @@ def fit(
             "--neighbours-at", help="Multiple of the mean importance. Default: 0.75.", rich_help_panel=_TRAINING
         ),
     ] = None,
+    preselection: Annotated[
+        bool | None,
+        typer.Option(
+            "--preselect/--no-preselect",
+            help="CAM: select candidate parents by boosting. Default: from 30 columns on.",
+            rich_help_panel=_TRAINING,
+        ),
+    ] = None,
+    max_parents: Annotated[
+        int | None, typer.Option(help="CAM: of one column. Default: one per 20 rows.", rich_help_panel=_TRAINING)
+    ] = None,
+    prune: Annotated[
+        bool | None,
+        typer.Option(
+            help="Drop edges that are not significant in an additive regression. Default: yes.",
+            rich_help_panel=_TRAINING,
+        ),
+    ] = None,
+    prune_cutoff: Annotated[
+        float | None,
+        typer.Option("--prune-at", help="Edges with a lower p-value stay. Default: 0.001.", rich_help_panel=_TRAINING),
+    ] = None,
     retrain: Annotated[
         bool | None,
         typer.Option(help="Fit the conditionals of the final graph. Default: yes.", rich_help_panel=_TRAINING),
@@ -201,12 +227,16 @@ def fit(
         "max_iterations": max_iterations,
         "neighbour_selection": neighbour_selection,
         "neighbour_threshold": neighbour_threshold,
+        "preselection": preselection,
+        "max_parents": max_parents,
+        "prune": prune,
+        "prune_cutoff": prune_cutoff,
         "retrain": retrain,
         "dtype": dtype and dtype.value,
         "n_jobs": jobs,
     }
     given = {name: value for name, value in chosen.items() if value is not None}
-    model = _estimator(str(method), str(preset), {**given, "missing": str(missing), "random_state": seed})
+    model = _estimator(str(method), str(preset), {**given, "missing": str(missing)}, seed)
     if output is not None and output.exists() and not output.is_dir():
         raise typer.BadParameter(f"{str(output)!r} is a file; name a directory.", param_hint="--output")
     frame = _read(data, columns)
@@ -221,10 +251,18 @@ def fit(
         raise typer.Exit(NOT_CONVERGED)
 
 
-def _estimator(method: str, preset: str, parameters: dict[str, Any]) -> StructureLearner:
+def _estimator(method: str, preset: str, parameters: dict[str, Any], seed: int) -> StructureLearner:
+    """The estimator of a method; a method without chance has no seed."""
     entry = METHODS[method]
-    estimator: StructureLearner = entry.estimator().preset(preset, **{**entry.parameters, **parameters})
-    return estimator
+    estimator = entry.estimator()
+    known = estimator().get_params()
+    for name in parameters:
+        if name not in known:
+            option = _OPTIONS.get(name, f"--{name.replace('_', '-')}")
+            raise typer.BadParameter(f"has no meaning for the method {method!r}.", param_hint=option)
+    chance = {"random_state": seed} if "random_state" in known else {}
+    model: StructureLearner = estimator.preset(preset, **{**entry.parameters, **parameters, **chance})
+    return model
 
 
 def _read(data: str, columns: str | None) -> pd.DataFrame:

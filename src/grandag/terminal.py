@@ -15,11 +15,19 @@ from rich.progress import Progress as ProgressBar
 from rich.table import Table
 
 from grandag.progress import Listener, Progress
-from grandag.results import outcome
+from grandag.results import edge_table, outcome
 
 __all__ = ["print_result", "progress_line"]
 
-_TITLES = {"neighbours": "Selecting neighbours", "train": "Training", "retrain": "Retraining"}
+_TITLES = {
+    "neighbours": "Selecting neighbours",
+    "train": "Training",
+    "preselect": "Selecting candidates",
+    "score": "Scoring single edges",
+    "search": "Inserting edges",
+    "prune": "Pruning",
+    "retrain": "Retraining",
+}
 
 
 @contextmanager
@@ -59,12 +67,12 @@ def _facts(progress: Progress) -> str:
 def print_result(facts: dict[str, Any], output: Path | None, most: int = 40) -> None:
     """The edges as a table, then one line on the run."""
     console = Console()
+    header, rows = edge_table(facts["edges"][:most])
     table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("source")
-    table.add_column("target")
-    table.add_column("strength", justify="right")
-    for edge in facts["edges"][:most]:
-        table.add_row(escape(edge["source"]), escape(edge["target"]), f"{edge['strength']:.3f}")
+    for position, name in enumerate(header):
+        table.add_column(name, justify="left" if position < 2 else "right")
+    for row in rows:
+        table.add_row(*map(escape, row))
     console.print(table)
     n_edges = len(facts["edges"])
     if n_edges > most:

@@ -17,6 +17,7 @@ __all__ = [
     "n_jobs",
     "number",
     "one_of",
+    "optional",
     "plain",
     "random_state",
 ]
@@ -66,6 +67,11 @@ def one_of(*values: Any) -> Rule:
         lambda value: any(type(plain(value)) is type(legal) and value == legal for legal in values),
         "one of " + ", ".join(map(repr, values)),
     )
+
+
+def optional(rule: Rule) -> Rule:
+    """None, or what another rule allows."""
+    return Rule(lambda value: value is None or rule.is_legal(value), f"None or {rule.description}")
 
 
 boolean = one_of(True, False)

@@ -30,4 +30,5 @@ METHODS = {
         "GraN-DAG++: mean and variance depend on the parents",
         {"density": "gaussian"},
     ),
+    "cam": Method("grandag.methods.cam:CAM", "CAM: greedy search over additive models"),
 }
