@@ -53,6 +53,7 @@ def test_array_has_no_names():
     ("graph", "message"),
     [
         (np.zeros((2, 3)), r"square; this one has shape \(2, 3\)"),
+        (nx.DiGraph(), "no nodes"),
         (np.array([[0, 0.4], [0, 0]]), "holds 0.4: say which weights are edges"),
         (np.array([[0, np.nan], [0, 0]]), "holds nan"),
         (np.array([["a", "b"], ["c", "d"]]), "holds text"),

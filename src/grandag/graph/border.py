@@ -115,6 +115,8 @@ def _matrix(values: Any, names: Sequence[str] | None = None) -> np.ndarray:
     values = np.asarray(values)
     if values.ndim != 2 or values.shape[0] != values.shape[1]:
         raise GraphError(f"An adjacency matrix is square; this one has shape {values.shape}.")
+    if not len(values):
+        raise GraphError("The graph has no nodes.")
     if names is not None and len(names) != len(values):
         raise GraphError(f"The graph has {len(values)} nodes but {len(names)} names: give one name per node.")
     if values.dtype != bool:
