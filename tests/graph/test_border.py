@@ -74,6 +74,12 @@ def test_what_no_graph_is(graph, message):
         as_graph(graph)
 
 
+def test_names_are_given_once():
+    for graph in (nx.DiGraph([("a", "b")]), pd.DataFrame(ADJACENCY, columns=list("abc")), Fitted()):
+        with pytest.raises(GraphError, match="names of its own"):
+            as_graph(graph, ["x", "y", "z"])
+
+
 def test_networkx():
     graph = to_networkx(ADJACENCY, NAMES_3, np.arange(9.0).reshape(3, 3))
     assert list(graph) == list(NAMES_3)

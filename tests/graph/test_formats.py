@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 
+from grandag import GraNDAG
 from grandag import graph as g
 from grandag.graph import GraphError, read_graph, to_networkx, write_graph
 from tests.graph.strategies import NAMES, graphs
@@ -174,6 +175,12 @@ def test_wrong_arguments(tmp_path):
         g.from_edge_table(pd.DataFrame({"from": ["a"], "to": ["b"]}))
     with pytest.raises(GraphError, match="'c' that is not among the nodes"):
         g.from_edge_table(pd.DataFrame({"source": ["a"], "target": ["c"]}), names=["a", "b"])
+
+
+def test_writers_take_estimators_and_keep_their_strengths(rng):
+    model = GraNDAG(max_iterations=3, tolerance=1e9, retrain=False).fit(rng.normal(size=(50, 2)))
+    assert g.to_json(model) == g.to_json(model.graph_)
+    assert_same(g.from_dot(g.to_dot(model)), model.adjacency_, model.names_)
 
 
 def test_writers_keep_attributes_of_networkx():

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grandag.graph import members, to_cpdag
+from grandag.methods.parameters import ParameterError
 from grandag.metrics import shd, sid, sid_bounds, wrong_effects
 from tests.conftest import SHARED
 from tests.graph.strategies import cpdags, dags
@@ -38,7 +39,7 @@ def test_sid_against_r(reference):
         for truth, estimate, is_dag, expected in pairs(reference, "est_is_dag", "sid")
         if is_dag
     ]
-    assert len(values) > 300
+    assert len(values) == 341
     assert all(found == expected for found, expected in values)
 
 
@@ -108,6 +109,12 @@ def test_large_components(rng):
     assert exact == (min(distances), max(distances))
     assert as_in_r.lower <= exact.lower
     assert as_in_r.upper > exact.upper
+
+
+@pytest.mark.parametrize("size", [0, 2.5, "8"])
+def test_size_is_a_number(size):
+    with pytest.raises(ParameterError, match="'largest_component' must be None or a whole number, at least 1; got"):
+        sid_bounds(G, G, largest_component=size)
 
 
 def test_large_chordal_component(rng):

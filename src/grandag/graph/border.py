@@ -34,16 +34,27 @@ def as_graph(graph: Any, names: Sequence[str] | None = None) -> tuple[np.ndarray
     """
     if isinstance(graph, tuple) and len(graph) == 2:
         graph, names = graph
+    named = _with_own_names(graph)
+    if named is None:
+        names = None if names is None else _unique(names)
+        return _matrix(graph, names), names
+    if names is not None:
+        raise GraphError("This graph has names of its own: leave out `names`, or give an adjacency array with them.")
+    return named
+
+
+def _with_own_names(graph: Any) -> Named | None:
+    """A graph of a kind that has names; None for others, which must be arrays."""
     if isinstance(graph, nx.Graph):
         return from_networkx(graph)
     if hasattr(graph, "fit"):
         if not hasattr(graph, "adjacency_"):
             raise GraphError(f"This {type(graph).__name__} is not fitted, so it has no graph: call fit first.")
-        graph, names = graph.adjacency_, graph.names_
+        names = _unique(graph.names_)
+        return _matrix(graph.adjacency_, names), names
     if hasattr(graph, "columns") and hasattr(graph, "to_numpy"):
         return _from_frame(graph)
-    names = None if names is None else _unique(names)
-    return _matrix(graph, names), names
+    return None
 
 
 def as_named(graph: Any, names: Sequence[str] | None = None) -> Named:
@@ -54,13 +65,14 @@ def as_named(graph: Any, names: Sequence[str] | None = None) -> Named:
 
 def as_networkx(graph: Any, names: Sequence[str] | None = None) -> nx.DiGraph:
     """The same as a networkx DiGraph by our convention; edge attributes stay where there are any."""
+    converted = to_networkx(*as_named(graph, names))
+    if hasattr(graph, "graph_"):
+        return graph.graph_
     if isinstance(graph, nx.Graph):
         attributes = {(str(source), str(target)): data for source, target, data in graph.edges(data=True)}
-        converted = to_networkx(*from_networkx(graph))
         for edge in converted.edges:
             converted.edges[edge].update(attributes.get(edge, {}))
-        return converted
-    return graph.graph_ if hasattr(graph, "graph_") else to_networkx(*as_named(graph, names))
+    return converted
 
 
 def to_networkx(adjacency: np.ndarray, names: Sequence[str], strength: np.ndarray | None = None) -> nx.DiGraph:

@@ -26,6 +26,7 @@ import numpy as np
 from grandag.graph.algebra import ancestors, directed_part, undirected_components, undirected_part
 from grandag.graph.border import GraphError
 from grandag.graph.equivalence import orient
+from grandag.methods.parameters import ParameterError, integer
 from grandag.metrics.matching import Pair, check_dag, find_cycle, matched
 from grandag.metrics.validity import wrong_adjustments
 
@@ -36,6 +37,8 @@ __all__ = ["SidBounds", "sid_bounds", "wrong_effects"]
 
 _LARGEST_COMPONENT = 8
 """R's limit."""
+
+_SIZE = integer(1)
 
 _MANY = 16
 """2^16 parent sets of one node take about a second at 100 nodes."""
@@ -112,6 +115,8 @@ def _checked(truth: Any, estimate: Any) -> Pair:
 
 def _is_local(estimate: np.ndarray, largest_component: int | None) -> bool:
     """Are the parents of each node chosen by themselves, since some component cannot be directed as a whole?"""
+    if not (largest_component is None or _SIZE.is_legal(largest_component)):
+        raise ParameterError("largest_component", f"must be None or {_SIZE.description}; got {largest_component!r}.")
     directed, undirected = directed_part(estimate), undirected_part(estimate)
     return any(
         (largest_component is not None and len(component) > largest_component)

@@ -25,13 +25,13 @@ def wrong_adjustments(
     """wrong[t, j]: is the effect of i = causes[t] on j wrong if adjusted for adjusted[t], a boolean row?"""
     has_adjusted_descendant = compose(adjusted, is_ancestor.T)
     wrong = compose(adjacency[causes] & has_adjusted_descendant, is_ancestor)
-    wrong |= _open_undirected_path(adjacency, causes, adjusted)
+    wrong |= _open_nondirected_path(adjacency, causes, adjusted)
     wrong = np.where(adjusted, is_ancestor[causes], wrong)
     wrong[np.arange(len(causes)), causes] = False
     return wrong
 
 
-def _open_undirected_path(adjacency: np.ndarray, causes: np.ndarray, adjusted: np.ndarray) -> np.ndarray:
+def _open_nondirected_path(adjacency: np.ndarray, causes: np.ndarray, adjusted: np.ndarray) -> np.ndarray:
     """reached[t, j]: does a path that is not directed lead from causes[t] to j, open given adjusted[t]?
 
     Three ways to arrive at a node: along edges only (`along`), that is on a directed path; against an edge (`against`);
