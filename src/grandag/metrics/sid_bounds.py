@@ -41,7 +41,7 @@ _LARGEST_COMPONENT = 8
 _SIZE = integer(1)
 
 _MANY = 16
-"""2^16 parent sets of one node take about a second at 100 nodes."""
+"""2^16 parent sets of one node take half a second at 100 nodes."""
 
 _BLOCK = 4096
 
