@@ -28,6 +28,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/fit_time.py
 	$(BIN)/python benchmarks/additive.py
+	$(BIN)/python benchmarks/metrics.py
 
 accuracy: $(READY)
 	$(BIN)/python benchmarks/accuracy.py

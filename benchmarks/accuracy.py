@@ -12,11 +12,11 @@ import warnings
 from pathlib import Path
 from typing import NamedTuple
 
-import gadjid
 import numpy as np
 from joblib import Parallel, delayed
 
 from grandag import GraNDAG
+from grandag.metrics import edge_errors, shd, sid
 
 
 class Setting(NamedTuple):
@@ -50,17 +50,6 @@ class Measured(NamedTuple):
     seconds: float
 
 
-def sid(truth: np.ndarray, estimate: np.ndarray) -> float:
-    """Structural intervention distance."""
-    return float(gadjid.sid(truth.astype(np.int8), estimate.astype(np.int8), edge_direction="from row to column")[1])
-
-
-def shd(truth: np.ndarray, estimate: np.ndarray) -> float:
-    """Pairs of nodes whose edge differs; a reversal counts 1."""
-    differs = truth != estimate
-    return float(np.triu(differs | differs.T).sum())
-
-
 def one_fit(folder: Path, number: int, preset: str, seed: int) -> Measured:
     """Fit one data set; the edges that pruning tested are the graph before pruning."""
     with warnings.catch_warnings():
@@ -70,11 +59,12 @@ def one_fit(folder: Path, number: int, preset: str, seed: int) -> Measured:
         model = GraNDAG.preset(preset, retrain=False, n_jobs=1, random_state=seed).fit(rows)
         seconds = time.process_time() - start
     before, after = ~np.isnan(model.p_values_), model.adjacency_
+    errors = edge_errors(truth, before)
     return Measured(
         sid(truth, before),
-        (truth & before.T).sum(),
-        (truth & ~(before | before.T)).sum(),
-        (before & ~(truth | truth.T)).sum(),
+        errors.reversed,
+        errors.missing,
+        errors.extra,
         shd(truth, after),
         sid(truth, after),
         model.n_iter_,

@@ -184,6 +184,79 @@ def test_columns(table):
     assert facts["nodes"] == ["dose", "out come"]
 
 
+@pytest.fixture(scope="module")
+def graphs(tmp_path_factory):
+    """a -> b -> c as a table of edges; a -> b <- c and d in DOT; a -> b - c and d as an adjacency table."""
+    folder = tmp_path_factory.mktemp("graphs")
+    (folder / "edges.csv").write_text("source,target,strength\na,b,0.5\nb,c,0.25\n")
+    (folder / "truth.dot").write_text("digraph { d; c -> b; a -> b }")
+    (folder / "mixed.tsv").write_text("\ta\tb\tc\td\na\t0\t1\t0\t0\nb\t0\t0\t1\t0\nc\t0\t1\t0\t0\nd\t0\t0\t0\t0\n")
+    return folder
+
+
+def test_score(graphs):
+    process = run("score", graphs / "edges.csv", graphs / "truth.dot")
+    assert (process.returncode, process.stderr) == (0, "")
+    lines = {line[:22].strip(): line[22:].strip() for line in process.stdout.splitlines()}
+    expected = {"nodes": "4", "SHD": "1", "SHD-C": "2", "SID": "3", "reversed edges": "1", "direction recall": "0.500"}
+    assert {title: lines[title] for title in expected} == expected
+    assert "SID, lower bound" not in lines
+
+
+def test_score_of_a_mixed_graph(graphs):
+    facts = json.loads(run("score", graphs / "mixed.tsv", graphs / "truth.dot", "--json").stdout)
+    assert (facts["n_nodes"], facts["shd"], facts["mixed"], facts["sid"]) == (4, 1, 1, None)
+    assert facts["sid_lower"] <= 3 <= facts["sid_upper"]
+    assert facts["notes"][0].startswith("Not defined: parent_aid")
+    text = run("score", graphs / "mixed.tsv", graphs / "truth.dot").stdout
+    assert "SID, lower bound" in text
+    assert "Note: Not defined: parent_aid" in text
+
+
+def test_score_of_a_fit(finished, tmp_path):
+    _, output = finished
+    truth = tmp_path / "truth.json"
+    truth.write_text((output / "graph.json").read_text())
+    for name in ("graph.json", "graph.dot", "graph.gml", "edges.csv", "model.npz"):
+        facts = json.loads(run("score", output / name, truth, "--json").stdout)
+        assert (facts["shd"], facts["sid"], facts["n_nodes"]) == (0, 0, 3)
+
+
+def test_score_against_a_bundled_data_set(tmp_path):
+    path = tmp_path / "edges.csv"
+    path.write_text("source,target\nRaf,Mek\n")
+    facts = json.loads(run("score", path, "sachs", "--json").stdout)
+    assert (facts["n_nodes"], facts["n_true_edges"], facts["missing"]) == (11, 17, 16)
+
+
+def test_score_warns_before_it_starts_something_long(tmp_path):
+    path = tmp_path / "star.dagitty"
+    path.write_text("pdag { hub -- {" + " ".join(f"n{k}" for k in range(17)) + "} }")
+    truth = tmp_path / "truth.dagitty"
+    truth.write_text("dag { hub -> {" + " ".join(f"n{k}" for k in range(17)) + "} }")
+    process = run("score", path, truth)
+    assert process.returncode == 0
+    assert process.stderr.startswith("Warning: 'hub' has 17 undirected neighbours: 2^17 parent sets will be checked")
+
+
+@pytest.mark.parametrize(
+    ("estimate", "truth", "message"),
+    [
+        ("edges.csv", "none.gml", "Error: There is no file"),
+        ("truth.dot", "sachs", "Error: The graphs have different nodes: the estimate has no 'Raf', 'Mek'"),
+        ("edges.csv", "cycle.dot", "Error: The true graph has a cycle, a -> b -> c -> a"),
+        ("broken.dot", "truth.dot", "Error: 'broken.dot' could not be read as a graph: Line 1 has"),
+    ],
+)
+def test_score_of_bad_input(graphs, estimate, truth, message):
+    (graphs / "cycle.dot").write_text("digraph { a -> b -> c -> a; d }")
+    (graphs / "broken.dot").write_text("digraph { a -> }")
+    process = run("score", graphs / estimate, truth if truth == "sachs" else graphs / truth)
+    assert process.returncode == 1
+    assert message in process.stderr
+    assert process.stderr.count("\n") == 1
+
+
 def test_datasets():
     process = run("datasets")
     assert process.returncode == 0

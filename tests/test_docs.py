@@ -45,6 +45,18 @@ def test_page_on_additive_regression():
     assert len(scope["curve"]) == 3
 
 
+def test_page_on_metrics(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "metrics.md").read_text()
+    scope: dict[str, object] = {}
+    for code in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL):
+        exec(compile(code, "metrics.md", "exec"), scope)
+    assert (scope["facts"]["missing"], scope["facts"]["reversed"]) == (13, 1)
+    assert scope["n_dags"] > 1
+    assert (scope["adjacency"] == scope["cpdag"]).all()
+    assert (tmp_path / "sachs.graphml").exists()
+
+
 def test_make_targets_exist():
     targets = [command for command in commands() if command.startswith("make")]
     assert targets == ["make demo", "make test"]

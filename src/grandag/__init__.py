@@ -9,13 +9,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from grandag import datasets
+    from grandag import datasets, graph, metrics
     from grandag.methods.base import NotConvergedWarning, TrainingError, load
     from grandag.methods.cam import CAM
     from grandag.methods.grandag.estimator import GraNDAG
 
 __version__ = "0.1.0"
-__all__ = ["CAM", "GraNDAG", "NotConvergedWarning", "TrainingError", "datasets", "load"]
+__all__ = ["CAM", "GraNDAG", "NotConvergedWarning", "TrainingError", "datasets", "graph", "load", "metrics"]
 
 _HOME = {
     "CAM": "grandag.methods.cam",
@@ -25,10 +25,12 @@ _HOME = {
     "load": "grandag.methods.base",
 }
 
+_MODULES = {"datasets", "graph", "metrics"}
+
 
 def __getattr__(name: str) -> Any:
-    if name == "datasets":
-        return importlib.import_module("grandag.datasets")
+    if name in _MODULES:
+        return importlib.import_module(f"grandag.{name}")
     if name in _HOME:
         return getattr(importlib.import_module(_HOME[name]), name)
     raise AttributeError(f"module 'grandag' has no attribute {name!r}")

@@ -1,0 +1,161 @@
+"""Markov equivalence: DAGs with the same adjacencies and the same v-structures imply the same independences.
+
+The CPDAG of such a class has i -> j where all its DAGs have i -> j, and an undirected edge where they differ. It is
+found from the v-structures by Meek's rules ("Causal inference and causal explanation with background knowledge",
+1995); a DAG of the class by Dor and Tarsi's algorithm ("A simple algorithm to construct a consistent extension of a
+partially oriented graph", 1992).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+import numpy as np
+
+from grandag.graph.algebra import compose, directed_part, is_acyclic, skeleton, undirected_part
+from grandag.graph.border import GraphError
+
+__all__ = ["is_cpdag", "members", "orient", "to_cpdag", "to_dag", "v_structures"]
+
+
+def v_structures(adjacency: np.ndarray) -> list[tuple[int, int, int]]:
+    """All (i, k, j), i < j, with i -> k <- j and no edge between i and j.
+
+    >>> v_structures(np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], dtype=bool))
+    [(0, 2, 1)]
+    """
+    directed, adjacent = directed_part(adjacency), skeleton(adjacency)
+    return [
+        (int(i), k, int(j))
+        for k in range(len(adjacency))
+        for i, j in combinations(np.flatnonzero(directed[:, k]), 2)
+        if not adjacent[i, j]
+    ]
+
+
+def to_cpdag(adjacency: np.ndarray) -> np.ndarray:
+    """The CPDAG of a DAG: its v-structures, and what they imply.
+
+    >>> to_cpdag(np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], dtype=bool)).astype(int)  # no v-structure in a chain
+    array([[0, 1, 0],
+           [1, 0, 1],
+           [0, 1, 0]])
+    """
+    if not is_acyclic(adjacency):
+        raise GraphError("Only a DAG has a CPDAG; this graph has a cycle or an undirected edge.")
+    compelled = adjacency & compose(_apart(adjacency), adjacency)
+    return orient(skeleton(adjacency) & ~compelled.T)
+
+
+def orient(adjacency: np.ndarray) -> np.ndarray:
+    """Direct undirected edges by Meek's four rules until none applies.
+
+    The graph must have a DAG extension (`to_dag` tells). With a, b, c, d for nodes:
+
+    1. a -> b - c, a and c apart: b -> c, or there would be a new v-structure;
+    2. a -> b -> c, a - c: a -> c, or there would be a cycle;
+    3. a - b, a - c -> b, a - d -> b, c and d apart: a -> b;
+    4. a - b, a - c -> d -> b, a and d adjacent, b and c apart: a -> b.
+    """
+    adjacency, apart = adjacency.copy(), _apart(adjacency)
+    while True:
+        directed, undirected = directed_part(adjacency), undirected_part(adjacency)
+        implied = undirected & (compose(directed.T, apart) | compose(directed, directed))
+        if not implied.any():
+            implied = _rules_3_and_4(adjacency, directed, undirected, apart)
+        if not implied.any():
+            return adjacency
+        adjacency &= ~implied.T
+
+
+def _rules_3_and_4(
+    adjacency: np.ndarray, directed: np.ndarray, undirected: np.ndarray, apart: np.ndarray
+) -> np.ndarray:
+    """implied[a, b]: does one of the rules on four nodes direct a - b to a -> b?"""
+    implied, adjacent = np.zeros_like(adjacency), skeleton(adjacency)
+    c_of_rule_3 = directed & compose(apart, directed)
+    c_of_rule_4 = apart & compose(directed, directed)
+    for a, b in np.argwhere(undirected & compose(undirected, c_of_rule_3 | c_of_rule_4)):
+        into_b = undirected[a] & directed[:, b]
+        before = undirected[a] & apart[:, b]
+        between = adjacent[a] & directed[:, b]
+        implied[a, b] = apart[np.ix_(into_b, into_b)].any() or directed[np.ix_(before, between)].any()
+    return implied
+
+
+def _apart(adjacency: np.ndarray) -> np.ndarray:
+    """Which different nodes are not adjacent?"""
+    return np.asarray(~(skeleton(adjacency) | np.eye(len(adjacency), dtype=bool)))
+
+
+def to_dag(adjacency: np.ndarray) -> np.ndarray:
+    """A DAG with the directed edges, adjacencies and v-structures of a CPDAG (or of any graph that has such a DAG).
+
+    Sinks are removed one by one: nodes without children whose undirected neighbours are adjacent to all its other
+    neighbours. Of several the last in column order is taken, so that edges point forwards where they can.
+    """
+    remaining, dag = adjacency.copy(), directed_part(adjacency)
+    is_left = np.ones(len(adjacency), dtype=bool)
+    while is_left.any():
+        childless = np.flatnonzero(is_left & ~directed_part(remaining).any(axis=1))
+        sink = next((node for node in reversed(childless) if _can_be_last(remaining, node)), None)
+        if sink is None:
+            raise GraphError(
+                "The graph has no DAG extension: its directed edges have a cycle, or its undirected edges cannot be "
+                "directed without a new v-structure or a cycle."
+            )
+        dag[remaining[:, sink], sink] = True
+        remaining[sink] = remaining[:, sink] = is_left[sink] = False
+    return dag
+
+
+def _can_be_last(adjacency: np.ndarray, node: int) -> bool:
+    """Would directing all undirected edges of a childless node towards it make no v-structure?"""
+    neighbours = np.flatnonzero(adjacency[:, node])
+    is_joined = skeleton(adjacency[np.ix_(neighbours, neighbours)]) | np.eye(len(neighbours), dtype=bool)
+    return bool(is_joined[adjacency[node, neighbours]].all())
+
+
+def is_cpdag(adjacency: np.ndarray) -> bool:
+    """Is this the CPDAG of some DAG?"""
+    try:
+        return bool(np.array_equal(to_cpdag(to_dag(adjacency)), adjacency))
+    except GraphError:
+        return False
+
+
+def members(adjacency: np.ndarray, limit: int | None = 100_000) -> Iterator[np.ndarray]:
+    """All DAGs of an equivalence class, one at a time, from its CPDAG.
+
+    Classes grow faster than exponentially with the number of nodes. Each DAG is found when it is asked for, without
+    dead ends; one more than `limit` (None: no limit) is an error. A graph that is not a CPDAG but can be extended to
+    DAGs (background knowledge on some edges) yields these.
+
+    >>> chain = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], dtype=bool)
+    >>> [np.argwhere(dag).tolist() for dag in members(chain)]
+    [[[0, 1], [1, 2]], [[1, 0], [1, 2]], [[1, 0], [2, 1]]]
+    """
+    to_dag(adjacency)
+    return _members(adjacency, limit)
+
+
+def _members(adjacency: np.ndarray, limit: int | None) -> Iterator[np.ndarray]:
+    n_found, unfinished = 0, [orient(adjacency)]
+    while unfinished:
+        graph = unfinished.pop()
+        undirected = np.argwhere(undirected_part(graph))
+        if len(undirected):
+            i, j = undirected[0]
+            for source, target in ((j, i), (i, j)):
+                branch = graph.copy()
+                branch[target, source] = False
+                unfinished.append(orient(branch))
+            continue
+        if n_found == limit:
+            raise GraphError(
+                f"The equivalence class has more than {limit:,} DAGs: raise `limit`, or take the first ones with "
+                "itertools.islice."
+            )
+        n_found += 1
+        yield graph

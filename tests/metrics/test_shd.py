@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+from hypothesis import given
+
+from grandag.graph import to_cpdag
+from grandag.methods.parameters import ParameterError
+from grandag.metrics import edge_errors, shd, shd_cpdag
+from tests.conftest import SHARED
+from tests.graph.strategies import cpdags, dags
+
+DIRECTED = np.array([[0, 1], [0, 0]], dtype=bool)
+EMPTY = np.zeros((2, 2), dtype=bool)
+UNDIRECTED = ~np.eye(2, dtype=bool)
+
+
+@pytest.mark.parametrize(
+    ("truth", "estimate", "distance", "reversal_twice", "errors"),
+    [
+        (DIRECTED, DIRECTED, 0, 0, (0, 0, 0, 0)),
+        (DIRECTED, EMPTY, 1, 1, (1, 0, 0, 0)),
+        (EMPTY, DIRECTED, 1, 1, (0, 1, 0, 0)),
+        (DIRECTED, DIRECTED.T, 1, 2, (0, 0, 1, 0)),
+        (DIRECTED, UNDIRECTED, 1, 1, (0, 0, 0, 1)),
+        (UNDIRECTED, DIRECTED, 1, 1, (0, 0, 0, 1)),
+        (UNDIRECTED, EMPTY, 1, 1, (1, 0, 0, 0)),
+        (EMPTY, UNDIRECTED, 1, 1, (0, 1, 0, 0)),
+        (UNDIRECTED, UNDIRECTED, 0, 0, (0, 0, 0, 0)),
+    ],
+)
+def test_kinds_of_edges(truth, estimate, distance, reversal_twice, errors):
+    assert shd(truth, estimate) == distance
+    assert shd(truth, estimate, reversal=2) == reversal_twice
+    assert edge_errors(truth, estimate) == errors
+
+
+def test_reversal_is_1_or_2():
+    with pytest.raises(ParameterError, match="'reversal' must be 1 or 2; got 3"):
+        shd(DIRECTED, DIRECTED, reversal=3)
+
+
+@given(dags(5, 5) | cpdags(5, 5), dags(5, 5) | cpdags(5, 5), dags(5, 5) | cpdags(5, 5))
+def test_shd_is_a_metric(one, two, three):
+    assert shd(one, two) == shd(two, one)
+    assert shd(one, three) <= shd(one, two) + shd(two, three)
+    assert (shd(one, two) == 0) == np.array_equal(one, two)
+
+
+@given(dags(5, 5), dags(5, 5))
+def test_reversal_twice_counts_entries(one, two):
+    assert shd(one, two, reversal=2) == (one != two).sum()
+
+
+@given(dags(5, 5), dags(5, 5))
+def test_shd_cpdag_compares_classes(truth, estimate):
+    distance = shd(to_cpdag(truth), to_cpdag(estimate))
+    assert shd_cpdag(truth, estimate) == distance
+    assert shd_cpdag(truth, to_cpdag(estimate)) == distance
+    assert shd_cpdag(to_cpdag(truth), estimate) == distance
+
+
+def test_markov_equivalent_chains():
+    chain = np.eye(4, k=1, dtype=bool)
+    assert shd_cpdag(chain, chain.T) == 0
+    collider = np.array([[0, 1, 0], [0, 0, 0], [0, 1, 0]], dtype=bool)
+    assert shd_cpdag(collider, np.eye(3, k=1, dtype=bool)) == 2
+
+
+def test_against_r():
+    """R's SID 1.1, hammingDist: see the README beside the file."""
+    path = SHARED / "reference" / "sid_reference.npz"
+    if not path.exists():
+        pytest.skip("R's reference values are not beside the project")
+    with np.load(path) as reference:
+        values = {name: reference[name] for name in ("d", "true", "est", "shd")}
+    for d, truth, estimate, expected in zip(*values.values(), strict=True):
+        assert shd(truth[:d, :d], estimate[:d, :d]) == expected
