@@ -186,6 +186,14 @@ def test_degenerate_tables(rng):
         SplineTable(np.column_stack([x, y])).regress("w", ["X1"])
 
 
+def test_an_outlier(rng):
+    """Beside one enormous value all curves of a column look alike to the rows; the fit goes through it."""
+    values = np.vstack([rng.normal(size=(299, 3)), np.full((1, 3), 1e6)])
+    fit = SplineTable(values).regress(0, [1, 2])
+    assert np.isfinite(fit.p_values()).all()
+    np.testing.assert_allclose(fit.predict(values[-1:]), 1e6, rtol=1e-3)
+
+
 def test_no_parents(rng):
     x = rng.normal(3, 2, size=(100, 2))
     fit = SplineTable(x).regress(0, [])

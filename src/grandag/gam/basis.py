@@ -23,6 +23,9 @@ __all__ = ["MAX_KNOTS", "SplineBasis", "spline_basis"]
 MAX_KNOTS = 2000
 """Columns with more distinct values than this get a basis from that many evenly spread order statistics."""
 
+_SMALLEST_VARIANCE = 1e-11
+"""Of a combination of functions of variance 1, beside the line; what is smaller is rounding."""
+
 _DENSE_BELOW = 40
 """With so few distinct values a dense eigenproblem is cheaper and safer than an iterative one."""
 
@@ -71,7 +74,6 @@ def spline_basis(x: np.ndarray, k: int) -> SplineBasis:
     )
     means, products = _moments(unscaled, x)
     rotation, diagonal, unit = _diagonalise(products, penalty)
-    rotation[:, -1] *= np.sign(rotation[-1, -1])  # the line rises
     sizes, pivots, factor = _as_mgcv_writes_it(means, products, penalty / unit, rotation)
     return SplineBasis(knots, coefficients, rotation, diagonal, centre, scale, means, sizes, pivots, factor)
 
@@ -242,16 +244,20 @@ def _as_mgcv_writes_it(
 
 
 def _diagonalise(products: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """A rotation W with W' products W = I and W' penalty W / unit diagonal; the line, without a penalty, comes last."""
-    width = len(products)
-    full = np.zeros((width, width))
-    full[: width - 1, : width - 1] = penalty
+    """A rotation W with W' products W = I and W' penalty W / unit diagonal; the line, without a penalty, comes last.
+
+    The other functions are uncorrelated with the line. Those that the rows cannot tell apart, beside an outlier for
+    instance, are left out.
+    """
     size = np.sqrt(np.diagonal(products))
-    full, products = full / np.outer(size, size), products / np.outer(size, size)
-    unit = max(float(np.abs(full).max()), np.finfo(float).tiny)
-    full /= unit
-    values, vectors = eigh(full, products)
-    order = np.argsort(-values)
-    diagonal = np.maximum(values[order], 0.0)
-    diagonal[-1] = 0.0
-    return vectors[:, order] / size[:, None], diagonal, unit
+    correlation = products / np.outer(size, size)
+    full = penalty / np.outer(size[:-1], size[:-1])
+    unit = max(float(np.abs(full).max(initial=0.0)), np.finfo(float).tiny)
+    slope = correlation[:-1, -1]
+    values, vectors = np.linalg.eigh(correlation[:-1, :-1] - np.outer(slope, slope))
+    is_seen = values > _SMALLEST_VARIANCE
+    white = vectors[:, is_seen] / np.sqrt(values[is_seen])
+    roughness, turn = np.linalg.eigh(white.T @ (full / unit) @ white)
+    bending = (white @ turn)[:, ::-1]
+    rotation = np.block([[bending, np.zeros((len(slope), 1))], [-slope @ bending, np.ones(1)]])
+    return rotation / size[:, None], np.append(np.maximum(roughness[::-1], 0.0), 0.0), unit
