@@ -62,7 +62,7 @@ def test_few_distinct_values(rng, n_distinct, width):
 def test_many_rows_use_representatives(rng):
     x = rng.normal(size=20_000)
     basis = spline_basis(x, 10)
-    assert len(basis.knots) == MAX_KNOTS
+    assert len(basis.functions.knots) == MAX_KNOTS
     orthonormal, _ = np.linalg.qr(np.column_stack([np.ones(20_000), basis(x)]))
     y = np.sin(1.5 * x)
     assert np.std(y - orthonormal @ (orthonormal.T @ y)) < 0.03

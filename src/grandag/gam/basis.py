@@ -11,8 +11,10 @@ over a are running sums over the sorted values.
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -31,6 +33,29 @@ _DENSE_BELOW = 40
 
 
 @dataclass(frozen=True)
+class _Functions:
+    """The k - 2 bending functions of a column and its line, as they come."""
+
+    knots: np.ndarray  # (m,) sorted, centred and scaled
+    coefficients: np.ndarray  # (m, k - 2) v above
+    centre: float
+    scale: float
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        """The values (n, k - 1), the line last."""
+        scaled = (np.asarray(x, dtype=np.float64) - self.centre) / self.scale
+        return np.column_stack([_kernel_sums(self.knots, self.coefficients, scaled), scaled])
+
+
+class MgcvForm(NamedTuple):
+    """What decides the course of mgcv's computation and depends on how it writes the functions."""
+
+    sizes: np.ndarray  # (k - 2, 2) of functions with a penalty: mean squares and penalties
+    pivots: np.ndarray  # (k - 2,) of the Cholesky factor of the penalty, largest first
+    factor: np.ndarray  # (k - 2, k - 1) that factor, for the columns of the basis: factor' factor is diag(penalty)
+
+
+@dataclass(frozen=True)
 class SplineBasis:
     """Functions of one column: k - 2 that bend, orthonormal in the penalty's sense, then the line.
 
@@ -38,24 +63,50 @@ class SplineBasis:
     penalty and cross-products of a column are both diagonal: `penalty[c]` is the penalty of the c-th function.
     """
 
-    knots: np.ndarray  # (m,) sorted, centred and scaled
-    coefficients: np.ndarray  # (m, k - 2) v above
-    rotation: np.ndarray  # (k - 1, k - 1) from [bending functions, line] to the columns
-    penalty: np.ndarray  # (k - 1,), the last one 0
-    centre: float
-    scale: float
-    means: np.ndarray  # (k - 1,) of [bending functions, line] over the rows
-    sizes: np.ndarray  # (k - 2, 2) of the functions as mgcv writes them: mean squares and penalties
-    pivots: np.ndarray  # (k - 2,) of the Cholesky factor of mgcv's penalty, largest first
-    factor: np.ndarray  # (k - 2, k - 1) that factor, for the columns: factor' factor is diag(penalty)
+    functions: _Functions
+    means: np.ndarray  # (k - 1,) of the functions over the rows
+    products: np.ndarray  # (k - 1, k - 1) their covariances
+    bending_penalty: np.ndarray  # (k - 2, k - 2) of the bending functions
+    rotation: np.ndarray  # (k - 1, k - 1) from centred functions to columns
+    penalty: np.ndarray  # (k - 1,) of the columns, the last one 0
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """The columns (n, k - 1) at the values x."""
-        return np.asarray((self._raw(x) - self.means) @ self.rotation)
+        return np.asarray((self.functions(x) - self.means) @ self.rotation)
 
-    def _raw(self, x: np.ndarray) -> np.ndarray:
-        scaled = (np.asarray(x, dtype=np.float64) - self.centre) / self.scale
-        return np.column_stack([_kernel_sums(self.knots, self.coefficients, scaled), scaled])
+    @functools.cached_property
+    def mgcv_form(self) -> MgcvForm:
+        """mgcv has columns [bending, 1, line] of mean square 1, then a reflection that takes their sums to one axis.
+
+        Its other k - 1 columns have mean 0. The penalty in them is factored with pivoting.
+        """
+        n_bending = len(self.bending_penalty)
+        if n_bending == 0:
+            return MgcvForm(np.zeros((0, 2)), np.zeros(0), np.zeros((0, 1)))
+        positions = [*range(n_bending), n_bending + 1]
+        second_moments = np.zeros((n_bending + 2, n_bending + 2))
+        second_moments[np.ix_(positions, positions)] = self.products + np.outer(self.means, self.means)
+        second_moments[n_bending, positions] = second_moments[positions, n_bending] = self.means
+        second_moments[n_bending, n_bending] = 1.0
+        size = np.sqrt(np.diagonal(second_moments))
+        reflection = _reflection(second_moments[n_bending] / size) / size[:, None]
+        penalty = reflection[:n_bending].T @ self.bending_penalty @ reflection[:n_bending]
+        sizes = np.column_stack(
+            [np.einsum("ic,ij,jc->c", reflection, second_moments, reflection), np.diagonal(penalty)]
+        )
+        factor, order, _, _ = lapack.dpstrf(penalty)
+        factor = np.triu(factor)[:n_bending]
+        pivots = np.diagonal(factor) ** 2
+        factor[:, order - 1] = factor.copy()
+        to_reflected = np.linalg.solve(reflection[positions], self.rotation)
+        return MgcvForm(sizes[sizes[:, 1] > 1e-12 * sizes[:, 1].max()], pivots, factor @ to_reflected)
+
+
+def _reflection(sums: np.ndarray) -> np.ndarray:
+    """The columns, without the first, of the reflection that takes `sums` to the first axis."""
+    normal = sums.copy()
+    normal[0] += np.copysign(np.linalg.norm(normal), normal[0])
+    return np.asarray((np.eye(len(sums)) - np.outer(normal, 2 / (normal @ normal) * normal))[:, 1:])
 
 
 def spline_basis(x: np.ndarray, k: int) -> SplineBasis:
@@ -65,17 +116,11 @@ def spline_basis(x: np.ndarray, k: int) -> SplineBasis:
     centre, scale = float(x.mean()), float(x.std())
     knots = (_representatives(distinct) - centre) / scale
     k = min(k, len(knots))
-    n_bending = k - 2 if k > 2 else 0
-    coefficients, penalty = _bending_functions(knots, k) if n_bending else (np.zeros((len(knots), 0)), np.zeros((0, 0)))
-    nothing = np.zeros(n_bending + 1)
-    none = np.zeros((0, 0))
-    unscaled = SplineBasis(
-        knots, coefficients, np.eye(n_bending + 1), nothing, centre, scale, nothing, none, nothing, none
-    )
-    means, products = _moments(unscaled, x)
+    coefficients, penalty = _bending_functions(knots, k) if k > 2 else (np.zeros((len(knots), 0)), np.zeros((0, 0)))
+    functions = _Functions(knots, coefficients, centre, scale)
+    means, products = _moments(functions, x)
     rotation, diagonal, unit = _diagonalise(products, penalty)
-    sizes, pivots, factor = _as_mgcv_writes_it(means, products, penalty / unit, rotation)
-    return SplineBasis(knots, coefficients, rotation, diagonal, centre, scale, means, sizes, pivots, factor)
+    return SplineBasis(functions, means, products, penalty / unit, rotation, diagonal)
 
 
 def _representatives(distinct: np.ndarray) -> np.ndarray:
@@ -195,13 +240,12 @@ def _kernel_sums(knots: np.ndarray, coefficients: np.ndarray, x: np.ndarray) -> 
     return out
 
 
-def _moments(basis: SplineBasis, x: np.ndarray, block: int = 65_536) -> tuple[np.ndarray, np.ndarray]:
-    """Means of the unscaled columns and their centred cross-products per row, in blocks of rows."""
-    n, width = len(x), len(basis.means)
-    total, products = np.zeros(width), np.zeros((width, width))
-    shift = np.zeros(width)
+def _moments(functions: _Functions, x: np.ndarray, block: int = 65_536) -> tuple[np.ndarray, np.ndarray]:
+    """Means of the functions over the rows and their covariances, in blocks of rows."""
+    n, width = len(x), functions.coefficients.shape[1] + 1
+    total, products, shift = np.zeros(width), np.zeros((width, width)), np.zeros(width)
     for start in range(0, n, block):
-        columns = basis._raw(x[start : start + block])
+        columns = functions(x[start : start + block])
         if start == 0:
             shift = columns[0].copy()
         columns -= shift
@@ -209,38 +253,6 @@ def _moments(basis: SplineBasis, x: np.ndarray, block: int = 65_536) -> tuple[np
         products += columns.T @ columns
     means = total / n
     return means + shift, products / n - np.outer(means, means)
-
-
-def _as_mgcv_writes_it(
-    means: np.ndarray, products: np.ndarray, penalty: np.ndarray, rotation: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sizes of the functions as mgcv writes them, which decide where it starts, and the factor of its penalty.
-
-    Columns [bending, 1, line] of mean square 1, then the reflection that takes their sums to the first axis; its other
-    k - 1 columns have mean 0. The Cholesky factor with pivoting is returned for the columns of the basis.
-    """
-    n_bending = len(penalty)
-    if n_bending == 0:
-        return np.zeros((0, 2)), np.zeros(0), np.zeros((0, 1))
-    positions = [*range(n_bending), n_bending + 1]
-    second_moments = np.zeros((n_bending + 2, n_bending + 2))
-    second_moments[np.ix_(positions, positions)] = products + np.outer(means, means)
-    second_moments[n_bending, positions] = second_moments[positions, n_bending] = means
-    second_moments[n_bending, n_bending] = 1.0
-    size = np.sqrt(np.diagonal(second_moments))
-    full = np.zeros_like(second_moments)
-    full[:n_bending, :n_bending] = penalty
-    normal = second_moments[n_bending] / size
-    normal[0] += np.copysign(np.linalg.norm(normal), normal[0])
-    reflection = (np.eye(len(size)) - np.outer(normal, 2 / (normal @ normal) * normal))[:, 1:] / size[:, None]
-    reflected = reflection.T @ full @ reflection
-    sizes = np.column_stack([np.diagonal(reflection.T @ second_moments @ reflection), np.diagonal(reflected)])
-    factor, order, _, _ = lapack.dpstrf(reflected)
-    factor, order = np.triu(factor)[:n_bending], order - 1
-    pivots = np.diagonal(factor) ** 2
-    factor[:, order] = factor.copy()
-    to_reflected = np.linalg.solve(reflection[positions], rotation)
-    return np.asarray(sizes[sizes[:, 1] > 1e-12 * sizes[:, 1].max()]), pivots, factor @ to_reflected
 
 
 def _diagonalise(products: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:

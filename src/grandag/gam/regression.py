@@ -133,7 +133,7 @@ class _Products:
             np.repeat(np.arange(len(parents)), [len(positions) for positions in functions]),
             tuple(self.bases[parent] for parent in parents),
             n,
-            self.bases[target].scale ** 2,
+            self.bases[target].functions.scale ** 2,
         )
 
 
@@ -231,7 +231,7 @@ class AdditiveFit:
         """The regression at rows with the table's columns."""
         basis = self.products.bases[self.target]
         curves = [self.curve(parent, values[:, parent])[0] for parent in self.parents]
-        return np.asarray(basis.centre + np.sum([np.zeros(len(values)), *curves], axis=0))
+        return np.asarray(basis.functions.centre + np.sum([np.zeros(len(values)), *curves], axis=0))
 
 
 def _is_whole(rank: float) -> bool:
@@ -275,32 +275,38 @@ class _Problem:
         (p + 1) 2^-53 of the largest entry. With one smoothing parameter at 1e10 this cuts weak parts off the other
         penalties, and its results belong to the penalties that are left; so do ours.
         """
-        if not len(self.b) or (rho + self.log_last).min() > (limit := self._rounding_limit(rho)):
+        if not len(self.b) or rho.max() - rho.min() < self._harmless_spread:
             return None
-        lost = np.zeros_like(self.G)
-        for term in np.flatnonzero(rho + self.log_last <= limit):
-            basis, columns = self.bases[term], np.flatnonzero(self.term == term)
-            weak = basis.factor[rho[term] + np.log(basis.pivots) <= limit]
+        first, last = self._log_pivots.T
+        limit = (rho + first).max() + self._log_rounding
+        lost = None
+        for term in np.flatnonzero(rho + last <= limit):
+            form, columns = self.bases[term].mgcv_form, np.flatnonzero(self.term == term)
+            weak = form.factor[rho[term] + np.log(form.pivots) <= limit]
+            lost = np.zeros_like(self.G) if lost is None else lost
             lost[np.ix_(columns, columns)] = math.exp(rho[term]) * weak.T @ weak
         return lost
 
-    def _rounding_limit(self, rho: np.ndarray) -> float:
-        return float((rho + self.log_first).max()) + math.log((len(self.b) + 1) * 2.0**-53)
+    @functools.cached_property
+    def _log_pivots(self) -> np.ndarray:
+        """(q, 2) logarithms of the largest and the smallest pivot of each penalty; a line has none."""
+        pivots = [basis.mgcv_form.pivots for basis in self.bases]
+        return np.array([np.log(values[[0, -1]]) if len(values) else (-np.inf, np.inf) for values in pivots])
+
+    @functools.cached_property
+    def _log_rounding(self) -> float:
+        return math.log((len(self.b) + 1) * 2.0**-53)
+
+    @functools.cached_property
+    def _harmless_spread(self) -> float:
+        """Logarithms of smoothing parameters that differ by less than this let nothing be lost."""
+        first, last = self._log_pivots.T
+        return float(last.min() - first.max()) - self._log_rounding
 
     @functools.cached_property
     def member(self) -> np.ndarray:
         """(p, q) is 1 where a function belongs to a term."""
         return np.asarray(self.term[:, None] == np.arange(len(self.bases)), dtype=float)
-
-    @functools.cached_property
-    def log_first(self) -> np.ndarray:
-        """(q,) logarithm of the largest pivot of each penalty; a line has none."""
-        return np.array([math.log(basis.pivots[0]) if len(basis.pivots) else -np.inf for basis in self.bases])
-
-    @functools.cached_property
-    def log_last(self) -> np.ndarray:
-        """(q,) logarithm of the smallest."""
-        return np.array([math.log(basis.pivots[-1]) if len(basis.pivots) else np.inf for basis in self.bases])
 
 
 @dataclass(frozen=True)
@@ -481,9 +487,11 @@ def _default_smoothing(bases: Sequence[SplineBasis]) -> np.ndarray:
 
     This is where mgcv starts; the criterion can have several minima, and who starts elsewhere may end in another one.
     """
-    smoothing = np.array([_ratio(basis.sizes) for basis in bases])
-    squares = np.concatenate([basis.sizes[:, 0] for basis in bases])
-    penalties = np.concatenate([value * basis.sizes[:, 1] for value, basis in zip(smoothing, bases, strict=True)])
+    smoothing = np.array([_ratio(basis.mgcv_form.sizes) for basis in bases])
+    squares = np.concatenate([basis.mgcv_form.sizes[:, 0] for basis in bases])
+    penalties = np.concatenate(
+        [value * basis.mgcv_form.sizes[:, 1] for value, basis in zip(smoothing, bases, strict=True)]
+    )
     if not len(squares):
         return np.zeros(len(bases))
     factor = 1.0
