@@ -9,12 +9,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from grandag import datasets
+    from grandag import datasets, simulate
     from grandag.methods.base import NotConvergedWarning, TrainingError, load
     from grandag.methods.grandag.estimator import GraNDAG
 
 __version__ = "0.1.0"
-__all__ = ["GraNDAG", "NotConvergedWarning", "TrainingError", "datasets", "load"]
+__all__ = ["GraNDAG", "NotConvergedWarning", "TrainingError", "datasets", "load", "simulate"]
 
 _HOME = {
     "GraNDAG": "grandag.methods.grandag.estimator",
@@ -25,8 +25,8 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:
-    if name == "datasets":
-        return importlib.import_module("grandag.datasets")
+    if name in {"datasets", "simulate"}:
+        return importlib.import_module(f"grandag.{name}")
     if name in _HOME:
         return getattr(importlib.import_module(_HOME[name]), name)
     raise AttributeError(f"module 'grandag' has no attribute {name!r}")
