@@ -27,6 +27,7 @@ format: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/fit_time.py
+	$(BIN)/python benchmarks/simulation.py
 
 accuracy: $(READY)
 	$(BIN)/python benchmarks/accuracy.py

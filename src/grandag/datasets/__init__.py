@@ -1,4 +1,4 @@
-"""Data sets that come with the library or from GraN-DAG's authors, each with its truth as far as it is known and where it is from."""
+"""Data sets of the library and of GraN-DAG's authors, with their truth as far as it is known and where it is from."""
 
 from __future__ import annotations
 

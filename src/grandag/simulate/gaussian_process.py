@@ -24,7 +24,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
-from threadpoolctl import threadpool_limits
 
 __all__ = ["EXACT_ROWS", "FourierFunction", "GaussianProcessFunction", "draw_function", "kernel"]
 
@@ -120,11 +119,10 @@ def draw_function(
     components = tuple((column,) for column in range(n_inputs)) if additive else (tuple(range(n_inputs)),)
     features = tuple(FourierFunction.draw(len(component), rng) for component in components)
     by_features = GaussianProcessFunction(components, features)
-    with threadpool_limits(1):  # threads cost more than they gain on matrices of this size
-        values = by_features(inputs)
-        if n_rows > EXACT_ROWS:
-            return by_features, values
-        weights, values = _condition(components, inputs, values, rng.standard_normal((n_rows,)))
+    values = by_features(inputs)
+    if n_rows > EXACT_ROWS:
+        return by_features, values
+    weights, values = _condition(components, inputs, values, rng.standard_normal((n_rows,)))
     return replace(by_features, inputs=inputs.copy(), weights=weights), values
 
 

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import networkx as nx
 import numpy as np
 import pandas as pd
+from threadpoolctl import threadpool_limits
 
 from grandag.graph import is_acyclic, to_networkx, topological_order
 from grandag.methods.base import as_generator
@@ -76,11 +77,12 @@ class Scenario:
         adjacency, n_hidden = self._with_hidden(), len(self.hidden)
         *streams, measurement = as_generator(random_state).spawn(len(mechanisms) + 1)
         values = np.empty((n_rows, len(mechanisms)))
-        for node in topological_order(adjacency):
-            if node - n_hidden in fixed:
-                values[:, node] = fixed[node - n_hidden]
-            else:
-                values[:, node] = mechanisms[node].sample(values[:, adjacency[:, node]], streams[node])
+        with threadpool_limits(1):
+            for node in topological_order(adjacency):
+                if node - n_hidden in fixed:
+                    values[:, node] = fixed[node - n_hidden]
+                else:
+                    values[:, node] = mechanisms[node].sample(values[:, adjacency[:, node]], streams[node])
         observed = values[:, n_hidden:]
         if self.measure is not None:
             observed = self.measure(observed, measurement)
@@ -139,8 +141,9 @@ def draw_scenario(
     streams = as_generator(random_state).spawn(n_nodes)
     values = np.empty((n_rows, n_nodes))
     mechanisms: dict[int, Mechanism] = {}
-    for node in topological_order(adjacency):
-        mechanisms[node], values[:, node] = draw_mechanism(kind, values[:, adjacency[:, node]], streams[node])
+    with threadpool_limits(1):  # threads cost more CPU time than they save on matrices of this size
+        for node in topological_order(adjacency):
+            mechanisms[node], values[:, node] = draw_mechanism(kind, values[:, adjacency[:, node]], streams[node])
     ordered = tuple(mechanisms[node] for node in range(n_nodes))
     configuration: dict[str, Any] = {"mechanism": mechanism, "law": law, "rows": n_rows, "nodes": n_nodes}
     methods = {m.function.method for m in ordered if isinstance(m.function, GaussianProcessFunction)}

@@ -24,102 +24,23 @@ these data violate causal sufficiency, as the authors' do.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib import resources
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from grandag.graph import is_acyclic
 from grandag.methods.base import as_generator
 from grandag.methods.parameters import ParameterError, check_parameters, integer, number, one_of, random_state
-from grandag.simulate.scenario import Scenario
+from grandag.simulate.scenario import NodeMechanism, Scenario
+from grandag.simulate.source_network import NETWORKS, SELECTIONS, choose_genes, load_network
 
-__all__ = ["NETWORKS", "InputGene", "RegulatedGene", "SourceNetwork", "choose_genes", "draw_syntren", "load_network"]
-
-NETWORKS = ("ecoli", "yeast")
+__all__ = ["InputGene", "RegulatedGene", "draw_syntren"]
 
 _HALF_SATURATION = (0.2, 1.0)
 _HILL_EXPONENTS, _HILL_PROBABILITIES = (1, 2, 3, 4), (0.35, 0.35, 0.15, 0.15)
 _BASAL = 0.001
 _LOG_MAXIMUM = (8.0, 1.4)  # mean and standard deviation over the 100 genes of the authors' five sets
-
-
-@dataclass(frozen=True)
-class SourceNetwork:
-    """A published regulatory network; `signs` are "+", "-", "+-" (both are known) and "?" (unknown)."""
-
-    genes: tuple[str, ...]
-    regulators: np.ndarray  # positions in `genes`
-    targets: np.ndarray
-    signs: np.ndarray
-
-    def neighbours(self) -> list[np.ndarray]:
-        """For each gene its regulators and targets."""
-        one, other = np.r_[self.regulators, self.targets], np.r_[self.targets, self.regulators]
-        order = np.argsort(one, kind="stable")
-        return np.split(other[order], np.cumsum(np.bincount(one, minlength=len(self.genes)))[:-1])
-
-    def among(self, genes: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-        """Adjacency and signs among some genes, in the given order."""
-        place = np.full(len(self.genes), -1)
-        place[list(genes)] = np.arange(len(genes))
-        inside = (place[self.regulators] >= 0) & (place[self.targets] >= 0)
-        edges = place[self.regulators[inside]], place[self.targets[inside]]
-        adjacency, signs = np.zeros((len(genes), len(genes)), dtype=bool), np.full((len(genes), len(genes)), "?", "U2")
-        adjacency[edges], signs[edges] = True, self.signs[inside]
-        return adjacency, signs
-
-
-@cache
-def load_network(name: str) -> SourceNetwork:
-    """The E. coli ("ecoli") or yeast ("yeast") network without self-regulation; sources are named in the files.
-
-    >>> load_network("ecoli").genes[:3]
-    ('aaeA', 'aaeB', 'aaeR')
-    """
-    check_parameters({"network": name}, {"network": one_of(*NETWORKS)})
-    with resources.files(__package__).joinpath("networks", f"{name}.tsv").open(encoding="utf-8") as file:
-        table = pd.read_csv(file, sep="\t", comment="#", dtype=str, keep_default_na=False)
-    table = table[table["regulator"] != table["target"]]
-    genes, positions = np.unique(table[["regulator", "target"]].to_numpy().astype(str), return_inverse=True)
-    regulators, targets = positions.reshape(-1, 2).T
-    return SourceNetwork(tuple(map(str, genes)), regulators, targets, table["sign"].to_numpy().astype(str))
-
-
-def choose_genes(network: SourceNetwork, n_genes: int, selection: str, rng: np.random.Generator) -> list[int]:
-    """Genes of a connected sub-network that, with all edges among them, has no cycle.
-
-    By neighbour addition: from a random gene on, a random new neighbour of a random one of the genes chosen so far is
-    added (choosing among all neighbours alike would let the few largest hubs take nearly all places). By cluster
-    addition: it is added together with all its neighbours. A gene that would close a cycle is left out for good.
-    """
-    neighbours = [set(genes.tolist()) for genes in network.neighbours()]
-    chosen: list[int] = []
-    refused: set[int] = set()
-    while len(chosen) < n_genes:
-        growing = [gene for gene in chosen if neighbours[gene] - {*chosen, *refused}]
-        if growing:
-            options = neighbours[_pick(growing, rng)] - {*chosen, *refused}
-            first = _pick(sorted(options), rng)
-        else:  # the start, or a start in a part of the network that is too small
-            chosen, refused, first = [], set(), int(rng.integers(len(network.genes)))
-        cluster = rng.permutation(sorted(neighbours[first])).tolist() if selection == "cluster" else []
-        for gene in [first, *cluster]:
-            if len(chosen) == n_genes or gene in chosen or gene in refused:
-                continue
-            if is_acyclic(network.among([*chosen, gene])[0]):
-                chosen.append(gene)
-            else:
-                refused.add(gene)
-    return chosen
-
-
-def _pick(options: Sequence[int], rng: np.random.Generator) -> int:
-    return options[int(rng.integers(len(options)))]
 
 
 def _noisy(levels: np.ndarray, size: float, rng: np.random.Generator) -> np.ndarray:
@@ -215,6 +136,19 @@ class RegulatedGene:
         }
 
 
+@dataclass(frozen=True)
+class Measurement:
+    """Experimental noise, from one stream per gene: what happens to a gene leaves the noise of others alone."""
+
+    maxima: np.ndarray
+    noise: float
+
+    def __call__(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Measured expression for given true expression (n, genes)."""
+        genes = zip(values.T, self.maxima, rng.spawn(len(self.maxima)), strict=True)
+        return np.column_stack([maximum * _noisy(column / maximum, self.noise, own) for column, maximum, own in genes])
+
+
 def _draw_groups(
     is_activator: np.ndarray, complex_probability: float, rng: np.random.Generator
 ) -> tuple[tuple[tuple[int, ...], str], ...]:
@@ -274,34 +208,35 @@ def draw_syntren(
     >>> draw_syntren(random_state=0).data.shape
     (500, 20)
     """
-    _check(locals())
+    chosen = {
+        "network": network, "selection": selection, "complex_probability": complex_probability,
+        "biological_noise": biological_noise, "experimental_noise": experimental_noise, "input_noise": input_noise,
+        "normalised": normalised,
+    }  # fmt: skip
+    _check({"n_nodes": n_nodes, "n_rows": n_rows, "random_state": random_state, **chosen})
     rng = as_generator(random_state)
     source = load_network(network)
     genes = choose_genes(source, n_nodes, selection, rng)
     adjacency, signs = source.among(genes)
     maxima = np.ones(n_nodes) if normalised else np.exp(rng.normal(*_LOG_MAXIMUM, n_nodes))
     drives = _draw_conditions(adjacency.sum(axis=0) == 0, rng)
-    mechanisms: list[InputGene | RegulatedGene] = []
+    mechanisms: list[NodeMechanism] = []
     for gene in range(n_nodes):
-        parents = adjacency[:, gene]
+        parents, maximum = adjacency[:, gene], float(maxima[gene])
         if parents.any():
-            regulation = (signs[parents, gene], float(maxima[gene]), maxima[parents])
+            regulation = (signs[parents, gene], maximum, maxima[parents])
             mechanisms.append(_draw_regulated(*regulation, complex_probability, biological_noise, rng))
         else:
-            mechanisms.append(InputGene(float(maxima[gene]), bool((drives[:, gene] < 0).any()), input_noise))
-
-    def measure(values: np.ndarray, stream: np.random.Generator) -> np.ndarray:
-        measured: np.ndarray = maxima * _noisy(values / maxima, experimental_noise, stream)
-        return measured
-
-    configuration = {
-        "mechanism": "syntren", "network": network, "selection": selection, "complex_probability": complex_probability,
-        "biological_noise": biological_noise, "experimental_noise": experimental_noise, "input_noise": input_noise,
-        "normalised": normalised, "rows": n_rows, "nodes": n_nodes,
-    }  # fmt: skip
-    names = pd.DataFrame(columns=[source.genes[gene] for gene in genes])
-    hidden = (Condition(),) * len(drives)
-    scenario = Scenario(names, adjacency, tuple(mechanisms), configuration, hidden, drives != 0, measure)
+            mechanisms.append(InputGene(maximum, bool((drives[:, gene] < 0).any()), input_noise))
+    scenario = Scenario(
+        data=pd.DataFrame(columns=[source.genes[gene] for gene in genes]),
+        adjacency=adjacency,
+        mechanisms=tuple(mechanisms),
+        configuration={"mechanism": "syntren", "rows": n_rows, "nodes": n_nodes, **chosen},
+        hidden=(Condition(),) * len(drives),
+        hidden_adjacency=drives != 0,
+        measure=Measurement(maxima, experimental_noise),
+    )
     return replace(scenario, data=scenario.sample(n_rows, rng))
 
 
@@ -312,7 +247,7 @@ def _check(values: dict[str, Any]) -> None:
         "n_rows": integer(1),
         "random_state": random_state,
         "network": one_of(*NETWORKS),
-        "selection": one_of("neighbour", "cluster"),
+        "selection": one_of(*SELECTIONS),
         "complex_probability": number(0, 1),
         "biological_noise": noise,
         "experimental_noise": noise,
