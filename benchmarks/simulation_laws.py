@@ -263,7 +263,8 @@ def syntren(sets: Sets) -> dict[str, str]:
 def simulated(kind: str, graph_kind: str, edges: int, n_sets: int) -> Sets:
     """Sets of the same size as the files', 10 nodes."""
     sets = []
-    for seed in range(n_sets):
+    for number in range(n_sets):
+        seed = 1000 * edges + number
         adjacency = simulate.draw_graph(graph_kind, 10, edges, seed)
         sets.append((simulate.draw_scenario(kind, adjacency, 1000, seed).data.to_numpy(), adjacency))
     return sets
