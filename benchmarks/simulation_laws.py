@@ -239,6 +239,33 @@ def root_correlations(values: np.ndarray, adjacency: np.ndarray) -> np.ndarray:
     return np.abs(matrix[np.triu_indices(len(matrix), 1)])
 
 
+def hill(regulator: np.ndarray, gene: np.ndarray) -> tuple[float, float, float]:
+    """Exponent and half-saturation of the better of an activating and a repressing Hill curve; explained variance."""
+    x, y = regulator / regulator.max(), gene / gene.max()
+
+    def residuals(q: np.ndarray, sign: int) -> np.ndarray:
+        return np.exp(q[2]) / (1 + (np.exp(q[0]) / x) ** (sign * np.exp(q[1]))) - y
+
+    fits = [
+        optimize.least_squares(residuals, [-0.6, 0.5, 0.2], args=(sign,), loss="soft_l1", f_scale=0.1, method="trf")
+        for sign in (1, -1)
+    ]
+    best = min(range(2), key=lambda which: fits[which].cost)
+    error = residuals(fits[best].x, (1, -1)[best])
+    return float(np.exp(fits[best].x[1])), float(np.exp(fits[best].x[0])), 1 - error.var() / y.var()
+
+
+def hill_fits(sets: Sets) -> np.ndarray:
+    """Hill curves of all genes whose only regulator is a root, so that its level spans its range."""
+    fits = []
+    for values, adjacency in sets:
+        for gene in np.flatnonzero(adjacency.sum(axis=0) == 1):
+            regulator = int(np.flatnonzero(adjacency[:, gene])[0])
+            if not adjacency[:, regulator].any():
+                fits.append(hill(np.maximum(values[:, regulator], 1e-12), values[:, gene]))
+    return np.array(fits)
+
+
 def syntren(sets: Sets) -> dict[str, str]:
     """SynTReN: topology, ranges and shapes of the variables, dependence among roots."""
     columns = [column for values, _ in sets for column in values.T]
@@ -247,12 +274,16 @@ def syntren(sets: Sets) -> dict[str, str]:
     def quartiles(numbers: Iterable[float], form: str) -> str:
         return " / ".join(format(value, form) for value in np.quantile(list(numbers), [0.1, 0.25, 0.5, 0.75, 0.9]))
 
+    exponents, half_saturations, explained = hill_fits(sets).T
     return {
         **graph(sets),
         "leaves, mean (range)": mean_range((~adjacency.any(axis=1)).sum() for _, adjacency in sets),
         "greatest value, quantiles 10/25/50/75/90 %": quartiles((column.max() for column in columns), ",.0f"),
         "skewness, same quantiles": quartiles(map(stats.skew, columns), ".2f"),
         "standard deviation / mean, same quantiles": quartiles((c.std() / c.mean() for c in columns), ".2f"),
+        "Hill exponent of genes with one root as regulator, same quantiles": quartiles(exponents, ".2f"),
+        "half-saturation of these, same quantiles": quartiles(half_saturations, ".2f"),
+        "variance of these that the curve explains, same quantiles": quartiles(explained, ".2f"),
         "pairs of roots with absolute correlation above 0.9": f"{np.mean(correlations > 0.9):.0%}",
         "median absolute correlation of these": f"{np.median(correlations[correlations > 0.9]):.3f}",
         "varsortability, mean": f"{np.mean([simulate.varsortability(*one) for one in sets]):.2f}",
