@@ -320,3 +320,61 @@ def test_plus_plus_with_one_layer_on_sachs():
     assert process.returncode == 0
     assert facts["converged"] is True
     assert len(facts["nodes"]) == 11
+
+
+def test_simulate_then_fit(tmp_path):
+    sizes = ("--graph", "er", "--nodes", 5, "--edges", 6, "--rows", 200)
+    process = run("simulate", "gauss-anm", *sizes, "--seed", 1, "-o", tmp_path / "new")
+    assert process.returncode == 0, process.stderr
+    assert "gauss-anm: 200 rows, 5 nodes" in process.stdout
+    assert "varsortability 0." in process.stdout
+    assert "R2-sortability 0." in process.stdout
+    assert {path.name for path in (tmp_path / "new").iterdir()} == {
+        "data.csv", "truth.json", "truth.csv", "simulation.json",
+    }  # fmt: skip
+    fitted = run("fit", tmp_path / "new" / "data.csv", "--json", "--max-iterations", 3)
+    truth = json.loads((tmp_path / "new" / "truth.json").read_text())
+    assert json.loads(fitted.stdout)["nodes"] == truth["nodes"]
+
+
+def test_simulations_repeat_by_seed(tmp_path):
+    for folder, seed in (("a", 1), ("b", 1), ("c", 2)):
+        assert (
+            run("simulate", "syntren", "--nodes", 8, "--rows", 40, "--seed", seed, "-q", "-o", tmp_path / folder).stdout
+            == ""
+        )
+    first, second, third = ((tmp_path / folder / "data.csv").read_text() for folder in "abc")
+    assert first == second
+    assert first != third
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["gauss-anm", "--edges", 100], "Error: --edges must be at most 45"),
+        (["gauss-anm", "--graph", "sf", "--edges", 15], "Error: --edges must be a multiple of the 10 nodes"),
+        (["gauss-anm", "--rows", 0], "Error: --rows must be a whole number, at least 1; got 0."),
+        (["gauss-anm", "--seed", -1], "Error: --seed must be a whole number, at least 0; got -1."),
+        (["syntren", "--law", "text"], "Error: --law has no meaning for syntren"),
+        (["magic"], "Invalid value"),
+    ],
+)
+def test_simulate_wrong_values(tmp_path, arguments, message):
+    process = run("simulate", *arguments, "-o", tmp_path / "new", env={**os.environ, "COLUMNS": "300"})
+    assert process.returncode == 2
+    assert message in process.stderr
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("file_format", ["csv", "npy"])
+def test_simulate_fit_score(tmp_path, file_format):
+    """The three commands work on each other's files without further words."""
+    run("simulate", "gauss-anm", "--nodes", 5, "--rows", 300, "--format", file_format, "-o", tmp_path / "simulated")
+    data = tmp_path / "simulated" / f"data.{file_format}"
+    process = run("fit", data, "--method", "cam", "--quiet", "--output", tmp_path / "fitted")
+    assert process.returncode == 0, process.stderr
+    for truth in ("truth.json", "truth.csv"):
+        process = run("score", tmp_path / "fitted" / "edges.csv", tmp_path / "simulated" / truth, "--json")
+        facts = json.loads(process.stdout)
+        assert facts["n_nodes"] == 5
+        assert facts["shd"] == facts["missing"] + facts["extra"] + facts["reversed"]

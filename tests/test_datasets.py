@@ -1,3 +1,5 @@
+import shutil
+
 import numpy as np
 import pytest
 
@@ -26,3 +28,67 @@ def test_load_by_name():
     assert datasets.load("sachs").name == "sachs"
     with pytest.raises(ValueError, match="no bundled data set 'sach': choose from sachs"):
         datasets.load("sach")
+
+
+def write_setting(folder, k=3):
+    """A setting in the authors' layout, with the header that numpy wrote under Python 2."""
+    folder.mkdir(parents=True)
+    rows, truth = np.arange(20.0).reshape(10, 2), np.array([[0.0, 1.0], [0.0, 0.0]])
+    np.save(folder / f"data{k}.npy", np.asfortranarray(rows))
+    np.save(folder / f"DAG{k}.npy", truth)
+    np.save(folder / f"CPDAG{k}.npy", truth + truth.T)
+    header = (folder / f"data{k}.npy").read_bytes().replace(b"(10, 2), }  ", b"(10L, 2L), }")
+    assert b"10L" in header
+    (folder / f"data{k}.npy").write_bytes(header)
+    return rows
+
+
+@pytest.mark.parametrize("is_zip", [False, True])
+@pytest.mark.parametrize("is_direct", [False, True])
+def test_authors_layout(tmp_path, is_zip, is_direct):
+    folder = tmp_path / "all" / "data_sf_p20_e80_n1000_GP"
+    rows = write_setting(folder)
+    if is_zip:
+        shutil.make_archive(str(folder), "zip", folder.parent, folder.name)
+        shutil.rmtree(folder)
+    path = folder.with_suffix(".zip") if is_zip else folder
+    dataset = datasets.load_authors(path if is_direct else folder.parent, "sf4-20", 3)
+    np.testing.assert_array_equal(dataset.data, rows)
+    assert dataset.names == ("X0", "X1")
+    assert dataset.adjacency.tolist() == [[False, True], [False, False]]
+    assert dataset.cpdag.tolist() == [[False, True], [True, False]]
+    assert "data_sf_p20_e80_n1000_GP" in dataset.provenance
+
+
+def test_authors_layout_errors(tmp_path):
+    write_setting(tmp_path / "data_p10_e10_n1000_PNL_GP")
+    assert datasets.load_authors(tmp_path, "pnl-gp-er1-10", 3).data.shape == (10, 2)
+    with pytest.raises(ValueError, match=r"There is no data set 4 of 'pnl-gp-er1-10' in .*: it has 3"):
+        datasets.load_authors(tmp_path, "pnl-gp-er1-10", 4)
+    with pytest.raises(ValueError, match="holds no folder 'data_p10_e40_n1000_GP'"):
+        datasets.load_authors(tmp_path, "er4-10", 3)
+    with pytest.raises(FileNotFoundError, match="There is no folder or zip file"):
+        datasets.load_authors(tmp_path / "nowhere", "er4-10", 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "k", "shape", "n_edges", "has_cpdag"),
+    [
+        ("er1-10", 11, (1000, 10), 6, True),
+        ("er1-20", 15, (1000, 20), 25, True),
+        ("sf4-10", 12, (1000, 10), 20, True),
+        ("pnl-gp-er1-10", 11, (1000, 10), 13, False),
+        ("syntren", 4, (500, 20), 34, True),
+        ("sachs", 1, (853, 11), 17, True),
+    ],
+)
+def test_authors_files(authors, name, k, shape, n_edges, has_cpdag):
+    dataset = datasets.load_authors(authors, name, k)
+    assert dataset.data.shape == shape
+    assert dataset.adjacency.sum() == n_edges
+    assert is_acyclic(dataset.adjacency)
+    assert (dataset.cpdag is not None) == has_cpdag
+    if has_cpdag:
+        assert (dataset.cpdag | dataset.cpdag.T).sum() == 2 * n_edges
+    if name == "sachs":
+        assert dataset.names == datasets.load_sachs().names

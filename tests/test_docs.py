@@ -57,6 +57,15 @@ def test_page_on_metrics(tmp_path, monkeypatch):
     assert (tmp_path / "sachs.graphml").exists()
 
 
+def test_page_on_simulation():
+    page = (ROOT / "docs" / "simulate.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    scope: dict[str, object] = {}
+    exec(compile(code, "simulate.md", "exec"), scope)
+    assert (scope["shifted"]["X3"] == 2).all()
+    assert all(0 <= share <= 1 for share in scope["free"])
+
+
 def test_make_targets_exist():
     targets = [command for command in commands() if command.startswith("make")]
     assert targets == ["make demo", "make test"]

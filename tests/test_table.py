@@ -181,7 +181,7 @@ def test_read_with_gaps(tmp_path):
     ("name", "content", "message"),
     [
         ("none.csv", None, r"no file .*none\.csv.*grandag datasets"),
-        ("t.xlsx", b"PK", r"'t\.xlsx' does not end in \.csv, \.tsv or \.parquet"),
+        ("t.xlsx", b"PK", r"'t\.xlsx' does not end in \.csv, \.tsv, \.parquet or \.npy"),
         ("t.csv", b"", "could not be read as a table"),
         ("t.csv", b"a,b,a\n1,2,3\n", "Two columns have the name 'a'"),
         ("t.csv", b"1.5,2\n3,4\n", r"first line of 't\.csv' holds numbers \(1\.5 \.\.\.\): add a line with names"),

@@ -9,13 +9,23 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from grandag import datasets, graph, metrics
+    from grandag import datasets, graph, metrics, simulate
     from grandag.methods.base import NotConvergedWarning, TrainingError, load
     from grandag.methods.cam import CAM
     from grandag.methods.grandag.estimator import GraNDAG
 
 __version__ = "0.1.0"
-__all__ = ["CAM", "GraNDAG", "NotConvergedWarning", "TrainingError", "datasets", "graph", "load", "metrics"]
+__all__ = [
+    "CAM",
+    "GraNDAG",
+    "NotConvergedWarning",
+    "TrainingError",
+    "datasets",
+    "graph",
+    "load",
+    "metrics",
+    "simulate",
+]
 
 _HOME = {
     "CAM": "grandag.methods.cam",
@@ -25,7 +35,7 @@ _HOME = {
     "load": "grandag.methods.base",
 }
 
-_MODULES = {"datasets", "graph", "metrics"}
+_MODULES = {"datasets", "graph", "metrics", "simulate"}
 
 
 def __getattr__(name: str) -> Any:

@@ -100,6 +100,11 @@ _OPTIONS = {
     "max_parents": "--max-parents",
     "n_jobs": "--jobs",
     "random_state": "--seed",
+    "n_nodes": "--nodes",
+    "n_edges": "--edges",
+    "n_rows": "--rows",
+    "graph": "--graph",
+    "law": "--law",
 }
 """How the command line calls a parameter, where it is not the parameter's name."""
 
@@ -109,7 +114,10 @@ _NETWORK, _TRAINING, _DATA, _OUTPUT = "Networks", "Training", "Data", "Output"
 @app.command()
 def fit(
     data: Annotated[
-        str, typer.Argument(help="A CSV, TSV or Parquet file with a header, or the name of a bundled data set.")
+        str,
+        typer.Argument(
+            help="A CSV, TSV or Parquet file with a header, a .npy file, or the name of a bundled data set."
+        ),
     ],
     method: Annotated[MethodName, typer.Option(help=_METHOD_HELP)] = _DEFAULT_METHOD,
     preset: Annotated[
@@ -313,6 +321,80 @@ def _report(
     if not quiet:
         for message in warned:
             typer.echo(f"Warning: {message}", err=True)
+
+
+class Kind(StrEnum):
+    """Kinds of simulated data."""
+
+    gauss_anm = "gauss-anm"
+    lin = "lin"
+    add_func = "add-func"
+    pnl_gp = "pnl-gp"
+    pnl_mult = "pnl-mult"
+    syntren = "syntren"
+
+
+class GraphKind(StrEnum):
+    """Kinds of random graphs."""
+
+    er = "er"
+    sf = "sf"
+    complete = "complete"
+    empty = "empty"
+
+
+class Law(StrEnum):
+    """Which parameters simulated data have."""
+
+    released = "released"
+    text = "text"
+
+
+class FileFormat(StrEnum):
+    """Formats of simulated data."""
+
+    csv = "csv"
+    parquet = "parquet"
+    npy = "npy"
+
+
+@app.command()
+def simulate(
+    kind: Annotated[Kind, typer.Argument(help="Mechanisms of the paper, or a transcription network (syntren).")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Directory for data, truth and configuration.")],
+    graph: Annotated[
+        GraphKind | None, typer.Option(help="Erdos-Renyi (default), scale-free, complete or empty; not for syntren.")
+    ] = None,
+    nodes: Annotated[int | None, typer.Option(help="Default: 10; syntren: 20.")] = None,
+    edges: Annotated[
+        float | None, typer.Option(help="Expected edges (er); attachments times nodes (sf). Default: as many as nodes.")
+    ] = None,
+    rows: Annotated[int | None, typer.Option(help="Default: 1,000; syntren: 500.")] = None,
+    law: Annotated[
+        Law | None, typer.Option(help="Noise as in the authors' released files (default), or as in the paper's text.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same data.")] = 0,
+    file_format: Annotated[FileFormat, typer.Option("--format", help="Of the data.")] = FileFormat.csv,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+) -> None:
+    """Simulate data with a known graph: writes data, truth.json, truth.csv and simulation.json."""
+    from grandag.simulate import files
+
+    if output.exists() and not output.is_dir():
+        raise typer.BadParameter(f"{str(output)!r} is a file; name a directory.", param_hint="--output")
+    scenario = files.simulate(
+        str(kind),
+        graph=graph and str(graph),
+        n_nodes=nodes,
+        n_edges=edges,
+        n_rows=rows,
+        law=law and str(law),
+        seed=seed,
+    )
+    known = files.facts(scenario, seed)
+    written = files.write_scenario(scenario, output, known, str(file_format))
+    if not quiet:
+        typer.echo(f"{files.outcome(known)}\nWritten: {', '.join(map(str, written))}")
 
 
 @app.command()

@@ -195,20 +195,30 @@ def split_rows(n_rows: int, held_out_fraction: float, rng: np.random.Generator) 
 
 
 def read_table(path: str | Path) -> pd.DataFrame:
-    """A data frame from a file: CSV, TSV or Parquet by its ending (compressed CSV too)."""
+    """A data frame from a file: CSV, TSV, Parquet or numpy's .npy (without names) by its ending; compressed CSV too."""
     path = Path(path)
     if not path.exists():
         raise TableError(f"There is no file {str(path)!r}: check the path, or see `grandag datasets` for bundled data.")
     kind = next((suffix for suffix in reversed(path.suffixes) if suffix not in {".gz", ".bz2", ".xz", ".zip"}), "")
     separators = {".csv": ",", ".txt": ",", ".tsv": "\t", ".tab": "\t"}
-    if kind not in {*separators, ".parquet", ".pq"}:
-        raise TableError(f"{path.name!r} does not end in .csv, .tsv or .parquet: convert the file or rename it.")
+    readers = {".parquet": _read_parquet, ".pq": _read_parquet, ".npy": _read_array}
+    if kind not in {*separators, *readers}:
+        raise TableError(f"{path.name!r} does not end in .csv, .tsv, .parquet or .npy: convert the file or rename it.")
     try:
-        return _read_text(path, separators[kind]) if kind in separators else _read_parquet(path)
+        return _read_text(path, separators[kind]) if kind in separators else readers[kind](path)
     except TableError:
         raise
     except (OSError, ValueError) as error:
         raise TableError(f"{path.name!r} could not be read as a table: {error}") from None
+
+
+def _read_array(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    values = np.load(path, allow_pickle=False)
+    if values.ndim != 2:
+        raise TableError(f"{path.name!r} holds an array of shape {values.shape}: a table has rows and columns.")
+    return pd.DataFrame(values, columns=[f"X{k}" for k in range(values.shape[1])])
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Data sets that come with the library, each with its truth as far as it is known and where it is from."""
+"""Data sets of the library and of GraN-DAG's authors, with their truth as far as it is known and where it is from."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from grandag.datasets.authors import load_authors
+
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DATASETS", "Dataset", "load", "load_sachs"]
+__all__ = ["DATASETS", "Dataset", "load", "load_authors", "load_sachs"]
 
 _SACHS_EDGES = (
     "Raf>Mek Mek>Erk Plcg>PIP2 Plcg>PIP3 PIP3>PIP2 Erk>Akt PKA>Raf PKA>Mek PKA>Erk PKA>Akt PKA>P38 PKA>Jnk PKC>Raf "
@@ -28,6 +30,7 @@ class Dataset:
     data: pd.DataFrame
     adjacency: np.ndarray  # adjacency[i, j]: i -> j, in the order of the columns
     provenance: str
+    cpdag: np.ndarray | None = None  # the truth's equivalence class, if it comes with the data
 
     @property
     def names(self) -> tuple[str, ...]:

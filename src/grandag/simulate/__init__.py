@@ -1,0 +1,19 @@
+"""Data with a known truth: every kind of graph and mechanism of the paper, SynTReN, and diagnostics of such data."""
+
+from grandag.simulate.graphs import complete, draw_graph, empty, erdos_renyi, scale_free
+from grandag.simulate.scenario import Scenario, draw_scenario
+from grandag.simulate.sortability import r2_sortability, varsortability
+from grandag.simulate.syntren import draw_syntren
+
+__all__ = [
+    "Scenario",
+    "complete",
+    "draw_graph",
+    "draw_scenario",
+    "draw_syntren",
+    "empty",
+    "erdos_renyi",
+    "r2_sortability",
+    "scale_free",
+    "varsortability",
+]

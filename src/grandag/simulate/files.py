@@ -1,0 +1,108 @@
+"""What a simulation leaves on disk: data, truth in two formats, configuration."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from grandag import __version__
+from grandag.graph import to_json
+from grandag.methods.parameters import ParameterError, check_parameters, integer
+from grandag.simulate.graphs import draw_graph
+from grandag.simulate.scenario import Scenario, draw_scenario
+from grandag.simulate.sortability import r2_sortability, varsortability
+from grandag.simulate.syntren import draw_syntren
+
+__all__ = ["facts", "outcome", "simulate", "write_scenario"]
+
+
+def simulate(
+    mechanism: str,
+    *,
+    graph: str | None = None,
+    n_nodes: int | None = None,
+    n_edges: float | None = None,
+    n_rows: int | None = None,
+    law: str | None = None,
+    seed: int = 0,
+) -> Scenario:
+    """A scenario as the command line describes it; None stands for the paper's choice."""
+    check_parameters({"random_state": seed}, {"random_state": integer(0)})
+    if mechanism == "syntren":
+        for name, value in {"graph": graph, "n_edges": n_edges, "law": law}.items():
+            if value is not None:
+                raise ParameterError(
+                    name, "has no meaning for syntren, which has its own graph and noise: leave it out."
+                )
+        return draw_syntren(20 if n_nodes is None else n_nodes, 500 if n_rows is None else n_rows, seed)
+    nodes = 10 if n_nodes is None else n_nodes
+    graph_stream, data_stream = np.random.default_rng(seed).spawn(2)
+    adjacency = draw_graph(graph or "er", nodes, nodes if n_edges is None else n_edges, graph_stream)
+    rows = 1000 if n_rows is None else n_rows
+    scenario = draw_scenario(mechanism, adjacency, rows, data_stream, law=law or "released")
+    chosen = {"graph": graph or "er", "expected_edges": n_edges}
+    return replace(scenario, configuration={**chosen, **scenario.configuration})
+
+
+def facts(scenario: Scenario, seed: int) -> dict[str, Any]:
+    """Version, seed, configuration, diagnostics and mechanisms as plain values."""
+    diagnostics = {
+        "varsortability": varsortability(scenario.data, scenario.adjacency),
+        "r2_sortability": r2_sortability(scenario.data, scenario.adjacency),
+    }
+    return {
+        "grandag": __version__,
+        "seed": seed,
+        **scenario.configuration,
+        "edges": int(scenario.adjacency.sum()),
+        **{name: None if math.isnan(value) else value for name, value in diagnostics.items()},
+        "mechanisms": scenario.describe()["mechanisms"],
+    }
+
+
+def write_scenario(scenario: Scenario, directory: Path, known: dict[str, Any], kind: str = "csv") -> list[Path]:
+    """Write data.{csv,parquet,npy}, truth.json, truth.csv (0/1, row -> column) and simulation.json."""
+    directory.mkdir(parents=True, exist_ok=True)
+    data = directory / f"data.{kind}"
+    if kind == "csv":
+        scenario.data.to_csv(data, index=False)
+    elif kind == "parquet":
+        _write_parquet(scenario.data, data)
+    else:
+        np.save(data, scenario.data.to_numpy())
+    truth = directory / "truth.json"
+    truth.write_text(to_json(scenario.graph), encoding="utf-8")
+    matrix = directory / "truth.csv"
+    names = list(scenario.names)
+    pd.DataFrame(scenario.adjacency.astype(int), index=names, columns=names).to_csv(matrix)
+    simulation = directory / "simulation.json"
+    simulation.write_text(json.dumps(known, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return [data, truth, matrix, simulation]
+
+
+def _write_parquet(data: pd.DataFrame, path: Path) -> None:
+    try:
+        data.to_parquet(path, index=False)
+    except ImportError:
+        raise ValueError("Writing Parquet needs pyarrow: pip install 'grandag[parquet]'.") from None
+
+
+def outcome(known: dict[str, Any]) -> str:
+    """Two lines on a simulation: sizes, and how sortable the data are."""
+
+    def share(name: str) -> str:
+        return "not defined" if known[name] is None else f"{known[name]:.2f}"
+
+    sizes = f"{known['mechanism']}: {known['rows']:,} rows, {known['nodes']} nodes, {known['edges']} edges"
+    drawn = f"; functions drawn by {known['functions_drawn_by']}" if known.get("functions_drawn_by") else ""
+    return (
+        f"{sizes}{drawn}\n"
+        f"varsortability {share('varsortability')}, R2-sortability {share('r2_sortability')} "
+        "(0.5: the score says nothing of the order; near 0 or 1: sorting by it is enough)"
+    )
