@@ -10,16 +10,28 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from grandag import datasets, graph, metrics
+    from grandag.knowledge import Knowledge
     from grandag.methods.base import NotConvergedWarning, TrainingError, load
     from grandag.methods.cam import CAM
     from grandag.methods.grandag.estimator import GraNDAG
 
 __version__ = "0.1.0"
-__all__ = ["CAM", "GraNDAG", "NotConvergedWarning", "TrainingError", "datasets", "graph", "load", "metrics"]
+__all__ = [
+    "CAM",
+    "GraNDAG",
+    "Knowledge",
+    "NotConvergedWarning",
+    "TrainingError",
+    "datasets",
+    "graph",
+    "load",
+    "metrics",
+]
 
 _HOME = {
     "CAM": "grandag.methods.cam",
     "GraNDAG": "grandag.methods.grandag.estimator",
+    "Knowledge": "grandag.knowledge",
     "NotConvergedWarning": "grandag.methods.base",
     "TrainingError": "grandag.methods.base",
     "load": "grandag.methods.base",
