@@ -366,6 +366,19 @@ def test_simulate_wrong_values(tmp_path, arguments, message):
     assert not (tmp_path / "new").exists()
 
 
+def test_knowledge(table, tmp_path):
+    path = tmp_path / "knowledge.toml"
+    path.write_text('required = [["out come", "dose"]]\n')
+    process = run("fit", table, "--json", "--method", "cam", "--knowledge", path)
+    facts = json.loads(process.stdout)
+    assert ("out come", "dose") in {(edge["source"], edge["target"]) for edge in facts["edges"]}
+    assert facts["parameters"]["knowledge"] == str(path)
+    path.write_text('required = [["outcome", "dose"]]\n')
+    process = run("fit", table, "--method", "cam", "--knowledge", path)
+    assert process.returncode == 1
+    assert "no such column; did you mean 'out come'?" in process.stderr
+
+
 @pytest.mark.parametrize("file_format", ["csv", "npy"])
 def test_simulate_fit_score(tmp_path, file_format):
     """The three commands work on each other's files without further words."""

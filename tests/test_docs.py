@@ -57,6 +57,18 @@ def test_page_on_metrics(tmp_path, monkeypatch):
     assert (tmp_path / "sachs.graphml").exists()
 
 
+def test_page_on_knowledge(tmp_path):
+    page = (ROOT / "docs" / "knowledge.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    scope: dict[str, object] = {}
+    exec(compile(code, "knowledge.md", "exec"), scope)
+    (toml,) = re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL)
+    path = tmp_path / "knowledge.toml"
+    path.write_text(toml)
+    read = type(scope["knowledge"]).read(path)
+    assert (read.forbidden, read.tiers) == (scope["knowledge"].forbidden, scope["knowledge"].tiers)
+
+
 def test_page_on_simulation():
     page = (ROOT / "docs" / "simulate.md").read_text()
     (code,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)

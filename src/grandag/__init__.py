@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from grandag import datasets, graph, metrics, simulate
+    from grandag.knowledge import Knowledge
     from grandag.methods.base import NotConvergedWarning, TrainingError, load
     from grandag.methods.cam import CAM
     from grandag.methods.grandag.estimator import GraNDAG
@@ -18,6 +19,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CAM",
     "GraNDAG",
+    "Knowledge",
     "NotConvergedWarning",
     "TrainingError",
     "datasets",
@@ -30,6 +32,7 @@ __all__ = [
 _HOME = {
     "CAM": "grandag.methods.cam",
     "GraNDAG": "grandag.methods.grandag.estimator",
+    "Knowledge": "grandag.knowledge",
     "NotConvergedWarning": "grandag.methods.base",
     "TrainingError": "grandag.methods.base",
     "load": "grandag.methods.base",

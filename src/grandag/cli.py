@@ -131,6 +131,12 @@ def fit(
     columns: Annotated[
         str | None, typer.Option(help="Use these columns only: names, separated by commas.", rich_help_panel=_DATA)
     ] = None,
+    knowledge: Annotated[
+        Path | None,
+        typer.Option(
+            help="A TOML file, or one in Tetrad's format, of edges that cannot or must be.", rich_help_panel=_DATA
+        ),
+    ] = None,
     missing: Annotated[
         Missing, typer.Option(help="Stop at missing or infinite values, or drop their rows.", rich_help_panel=_DATA)
     ] = Missing.error,
@@ -222,6 +228,7 @@ def fit(
 ) -> None:
     """Learn a graph from a table and print its edges."""
     chosen = {
+        "knowledge": knowledge and str(knowledge),
         "standardise": standardise,
         "n_layers": layers,
         "n_units": units,

@@ -82,11 +82,12 @@ def initialise(
     density: str,
     dtype: str,
     rng: np.random.Generator,
+    first: np.ndarray | None = None,
 ) -> Networks:
     """Xavier-uniform weights with the leaky ReLU's gain, zero biases, log sigma = 0.
 
     The bound of a layer is gain * sqrt(6 / (fan_in + fan_out)), gain = sqrt(2 / (1 + 0.01^2)); the first layer's
-    fan-in is the number of variables, whatever the mask.
+    fan-in is the number of variables, whatever the mask. Inputs in `first`, a part of the mask, are listed first.
     """
     law = DENSITIES[density]
     d = mask.shape[0]
@@ -97,7 +98,10 @@ def initialise(
     n_inputs = mask.sum(axis=0).astype(np.int64)
     gain = math.sqrt(2 / (1 + LEAKY_SLOPE**2))
     for j in range(d):
-        inputs[j, 1 : n_inputs[j] + 1] = np.flatnonzero(mask[:, j])
+        active = np.flatnonzero(mask[:, j])
+        if first is not None:
+            active = active[np.argsort(~first[active, j], kind="stable")]
+        inputs[j, 1 : n_inputs[j] + 1] = active
         for layer in range(n_layers + 1):
             n_out, n_in = layer_size(shape, layer)
             bound = gain * math.sqrt(6 / (n_in + n_out))

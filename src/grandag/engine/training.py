@@ -89,6 +89,7 @@ class State(NamedTuple):
     exponential: np.ndarray  # (d, d) e^A - I inside components
     components: Components
     powers: Powers
+    n_kept: np.ndarray  # (d,) how many of each network's first inputs are never masked
     mask_has_changed: np.ndarray  # (d,) since the components were found, by network
     log_likelihood: np.ndarray  # (d,) of the last batch
     totals: np.ndarray  # (3,) iterations, h of the last one, sum over iterations of the mean log-likelihood
@@ -96,10 +97,20 @@ class State(NamedTuple):
 
 
 class Trainer:
-    """Iterations on a table of standardised or raw rows; `networks` are changed in place."""
+    """Iterations on a table of standardised or raw rows; `networks` are changed in place.
+
+    The first n_kept[j] inputs of network j are never masked.
+    """
 
     def __init__(
-        self, networks: Networks, rows: np.ndarray, batch_size: int, rng: np.random.Generator, n_threads: int = 1
+        self,
+        networks: Networks,
+        rows: np.ndarray,
+        batch_size: int,
+        rng: np.random.Generator,
+        n_threads: int = 1,
+        *,
+        n_kept: np.ndarray | None = None,
     ) -> None:
         shape, dtype = networks.shape, networks.parameters.dtype
         d = shape.n_variables
@@ -127,6 +138,7 @@ class Trainer:
             exponential=np.zeros((d, d), dtype),
             components=new_components(d),
             powers=new_powers(d, dtype),
+            n_kept=np.zeros(d, np.int64) if n_kept is None else n_kept.astype(np.int64),
             mask_has_changed=np.ones(d, np.bool_),
             log_likelihood=np.zeros(d),
             totals=np.zeros(3),
@@ -195,11 +207,15 @@ def iterate(thread, n_threads, worker, networks, state, rows, batch_size, object
                 )
             step(networks, state.mean_square, worker.gradient, -scale, objective.learning_rate, j)
             if objective.is_constrained:
-                n_small = count_small(row_of(state.column, j), networks.n_inputs[j], objective.mask_threshold)
+                first_small = state.n_kept[j] + 1
+                n_small = count_small(
+                    row_of(state.column, j), first_small, networks.n_inputs[j], objective.mask_threshold
+                )
                 if n_small > 0:
                     drop_inputs(
-                        networks, state.mean_square, state.A, state.column, objective.mask_threshold, n_small, j
-                    )
+                        networks, state.mean_square, state.A, state.column, first_small, objective.mask_threshold,
+                        n_small, j,
+                    )  # fmt: skip
                     state.mask_has_changed[j] = True
                 fill_adjacency(networks, state.left, state.column, state.A, j)
         wait(state.barrier, n_threads)
@@ -277,23 +293,23 @@ def step(networks, mean_squares, gradient, scale, learning_rate, j):
 
 
 @inlined
-def count_small(column, n_inputs, threshold):
-    """How many entries at positions 1 to n_inputs are at most the threshold."""
+def count_small(column, first, n_inputs, threshold):
+    """How many entries at positions `first` to `n_inputs` are at most the threshold."""
     count = 0
-    for p in range(1, n_inputs + 1):
+    for p in range(first, n_inputs + 1):
         count += column[p] <= threshold
     return count
 
 
 @compiled
-def drop_inputs(networks, mean_squares, A, columns, threshold, n_dropped, j):
-    """Mask the `n_dropped` inputs with A_ij <= threshold; those that stay move together."""
+def drop_inputs(networks, mean_squares, A, columns, first, threshold, n_dropped, j):
+    """Mask the `n_dropped` inputs from position `first` on with A_ij <= threshold; those that stay move together."""
     shape, n = networks.shape, networks.n_inputs[j]
     column, inputs = row_of(columns, j), row_of(networks.inputs, j)
     kept = np.zeros(n + 1 - n_dropped, np.int64)
     k = 1
     for p in range(1, n + 1):
-        if column[p] <= threshold:
+        if p >= first and column[p] <= threshold:
             A[inputs[p], j] = 0
         else:
             kept[k] = p

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from grandag import __version__
 from grandag.gam import SplineTable
 from grandag.graph import to_networkx, topological_order
+from grandag.knowledge import Knowledge, KnowledgeError, Masks
 from grandag.methods.parameters import Rule, check_parameters, plain
 from grandag.methods.prune import prune
 from grandag.progress import Listener
@@ -52,12 +53,16 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     A method that tests its edges sets `p_values_` and `degrees_of_freedom_` too, which then appear with every edge.
     A subclass gives its name in the registry as `method`, the legal values of its parameters as `_rules`, what it does
     with a table as `_learn`, and the arrays and plain values that make up a fitted model in `_fitted_state` and
-    `_restore`. All have the parameters `missing` and `verbose`.
+    `_restore`. All have the parameters `knowledge`, `missing` and `verbose`, and heed what `_knowledge` says.
     """
+
+    _masks_: Masks
+    _varying_: np.ndarray
 
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {"default": {}}
     _rules: ClassVar[Mapping[str, Rule]]
 
+    knowledge: Any
     missing: str
     verbose: bool
     names_: tuple[str, ...]
@@ -87,6 +92,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         table = as_table(X, missing=self.missing)
         fitted._set_names(table.names, table.has_own_names)
         fitted.notes_ = []
+        fitted._masks_ = Knowledge.of(self.knowledge).masks(table.names)
         with _progress_line() if self.verbose and listener is None else nullcontext(listener) as listener:
             fitted._learn(table, listener)
         self._take_over(fitted)
@@ -178,6 +184,19 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         self._warn(f"Constant columns are isolated nodes of the graph: {constant}.")
         return np.asarray(table.values[:, self._varying_])
 
+    def _knowledge(self) -> Masks:
+        """What is allowed and required between the varying columns."""
+        allowed, required = self._masks_
+        for i, j in np.argwhere(required):
+            constant = j if not self._varying_[j] else i
+            if not self._varying_[constant]:
+                raise KnowledgeError(
+                    f"The edge {self.names_[i]} -> {self.names_[j]} is required, but {self.names_[constant]!r} is "
+                    "constant: drop the edge or the column."
+                )
+        varying = np.ix_(self._varying_, self._varying_)
+        return Masks(allowed[varying], required[varying])
+
     def _warn_of_copies(self, standardised: np.ndarray) -> None:
         names = [name for name, varies in zip(self.names_, self._varying_, strict=True) if varies]
         for first, second in same_columns(standardised, names):
@@ -193,8 +212,8 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         return full
 
     def _prune(self, table: SplineTable, adjacency: np.ndarray, cutoff: float, listener: Listener | None) -> np.ndarray:
-        """The significant edges between varying columns; keeps and notes the tests."""
-        result = prune(table, adjacency, cutoff, listener=listener)
+        """The significant or required edges between varying columns; keeps and notes the tests."""
+        result = prune(table, adjacency, cutoff, required=self._knowledge().required, listener=listener)
         self.p_values_ = self._for_all_columns(result.p_values, np.nan)
         self.degrees_of_freedom_ = self._for_all_columns(result.degrees_of_freedom, np.nan)
         n_dropped, n_edges = int((adjacency & ~result.adjacency).sum()), int(adjacency.sum())
@@ -231,7 +250,7 @@ def _progress_line() -> Any:
 
 
 def _is_plain(value: Any) -> bool:
-    return value is None or isinstance(value, str | bool | int | float)
+    return value is None or isinstance(value, str | bool | int | float | dict)
 
 
 def load(path: str | Path) -> StructureLearner:

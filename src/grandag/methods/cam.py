@@ -18,7 +18,7 @@ import pandas as pd
 from grandag.gam import AdditiveFit, SplineTable
 from grandag.gam.boosting import boosting_shares
 from grandag.methods.base import StructureLearner
-from grandag.methods.parameters import boolean, integer, number, one_of, optional
+from grandag.methods.parameters import boolean, integer, knowledge, number, one_of, optional
 from grandag.progress import Listener, Progress
 from grandag.table import Scaling, Table
 
@@ -34,6 +34,7 @@ _RULES = {
     "max_parents": optional(integer(0)),
     "prune": boolean,
     "prune_cutoff": number(0, 1),
+    "knowledge": knowledge,
     "missing": one_of("error", "drop"),
     "verbose": boolean,
 }
@@ -63,14 +64,20 @@ class Insertion(NamedTuple):
 
 
 def greedy_search(
-    table: SplineTable, candidates: np.ndarray, max_parents: int, *, listener: Listener | None = None
+    table: SplineTable,
+    candidates: np.ndarray,
+    max_parents: int,
+    *,
+    required: np.ndarray | None = None,
+    listener: Listener | None = None,
 ) -> list[Insertion]:
     """The edges in the order of their insertion, until no candidate is left that closes no cycle.
 
-    Never ends on a negative gain: pruning, not the search, decides how many edges there are.
+    Required edges come first. Never ends on a negative gain: pruning, not the search, decides how many edges there are.
     """
     search = _Search(table, candidates, max_parents, listener)
-    insertions: list[Insertion] = []
+    insertions = [] if required is None else [search.insert(int(i), int(j)) for i, j in np.argwhere(required)]
+    search.propose_all()
     while search.is_open.any():
         insertions.append(search.insert_best())
     return insertions
@@ -90,13 +97,24 @@ class _Search:
         self.proposed: dict[tuple[int, int], AdditiveFit] = {}
         self.gain = np.full((d, d), -np.inf)
         self.n_edges, self.n_possible = 0, int((self.is_open | self.is_open.T).sum()) // 2
-        for j in range(d):
+
+    def propose_all(self) -> None:
+        """Find the gains of all open edges."""
+        for j in range(self.table.n_columns):
             self._propose_parents(j)
-            self._tell(j + 1, d, "score")
+            self._tell(j + 1, self.table.n_columns, "score")
 
     def insert_best(self) -> Insertion:
-        """Insert the open edge of the largest gain; close what it forbids; refit its target's other candidates."""
+        """Insert the open edge of the largest gain, and refit its target's other candidates."""
         i, j = (int(index) for index in np.unravel_index(self.gain.argmax(), self.gain.shape))
+        insertion = self.insert(i, j)
+        self._propose_parents(j)
+        return insertion
+
+    def insert(self, i: int, j: int) -> Insertion:
+        """Insert an edge, and close those that it forbids."""
+        if (i, j) not in self.proposed:
+            self._propose(i, j)
         gain = float(self.gain[i, j])
         self.fits[j] = self.proposed[i, j]
         self.is_ancestor |= np.outer(self.is_ancestor[:, i], self.is_ancestor[j])
@@ -105,7 +123,6 @@ class _Search:
         if len(self.fits[j].parents) >= self.max_parents:
             self.is_open[:, j] = False
         self.gain[~self.is_open] = -np.inf
-        self._propose_parents(j)
         self.n_edges += 1
         self._tell(self.n_edges, self.n_possible, "search")
         return Insertion(i, j, gain, self.score)
@@ -116,13 +133,16 @@ class _Search:
         return -sum(math.log(fit.residual_variance) for fit in self.fits)
 
     def _propose_parents(self, j: int) -> None:
-        """Regress j on its parents and each candidate; what was found before is where to start."""
-        fit = self.fits[j]
+        """Find the gains of all open edges into j."""
         for i in np.flatnonzero(self.is_open[:, j]).tolist():
-            before = self.proposed.get((i, j))
-            start = None if before is None else np.append(fit.log_smoothing, before.log_smoothing[-1])
-            self.proposed[i, j] = self.table.regress(j, [*fit.parents, i], log_smoothing=start)
-            self.gain[i, j] = math.log(fit.residual_variance / self.proposed[i, j].residual_variance)
+            self._propose(i, j)
+
+    def _propose(self, i: int, j: int) -> None:
+        """Regress j on its parents and i; what was found before is where to start."""
+        fit, before = self.fits[j], self.proposed.get((i, j))
+        start = None if before is None else np.append(fit.log_smoothing, before.log_smoothing[-1])
+        self.proposed[i, j] = self.table.regress(j, [*fit.parents, i], log_smoothing=start)
+        self.gain[i, j] = math.log(fit.residual_variance / self.proposed[i, j].residual_variance)
 
     def _tell(self, step: int, n_steps: int, stage: str) -> None:
         if self.listener is not None:
@@ -140,6 +160,7 @@ class CAM(StructureLearner):
         max_parents: Of one variable; None for one per 20 rows.
         prune: Drop edges that are not significant; without it the graph is complete, up to preselection.
         prune_cutoff: Edges with a p-value below this stay.
+        knowledge: Edges that cannot or must be: a `Knowledge`, its fields in a dictionary, or a file with them.
         missing: "error", or "drop" rows with missing or infinite values.
         verbose: Show a progress line on a terminal.
 
@@ -173,6 +194,7 @@ class CAM(StructureLearner):
         max_parents: int | None = None,
         prune: bool = True,
         prune_cutoff: float = 0.001,
+        knowledge: Any = None,
         missing: str = "error",
         verbose: bool = False,
     ) -> None:
@@ -180,6 +202,7 @@ class CAM(StructureLearner):
         self.max_parents = max_parents
         self.prune = prune
         self.prune_cutoff = prune_cutoff
+        self.knowledge = knowledge
         self.missing = missing
         self.verbose = verbose
 
@@ -187,10 +210,11 @@ class CAM(StructureLearner):
         values = self._varying_values(table)
         self._warn_of_copies(Scaling.standard(values).apply(values, "float32"))
         splines = SplineTable(values)
-        candidates = self._candidates(values, listener)
+        allowed, required = self._knowledge()
+        candidates = self._candidates(values, listener) & allowed
         limit = min(len(candidates) - 1, round(len(values) / 20))
         max_parents = limit if self.max_parents is None else min(self.max_parents, len(candidates) - 1)
-        insertions = greedy_search(splines, candidates, max_parents, listener=listener)
+        insertions = greedy_search(splines, candidates, max_parents, required=required, listener=listener)
         adjacency, strength = np.zeros_like(candidates), np.zeros(candidates.shape)
         for insertion in insertions:
             adjacency[insertion.source, insertion.target] = True

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from grandag.knowledge import Knowledge
 
 __all__ = [
     "ParameterError",
@@ -14,6 +17,7 @@ __all__ = [
     "boolean",
     "check_parameters",
     "integer",
+    "knowledge",
     "n_jobs",
     "number",
     "one_of",
@@ -79,6 +83,10 @@ n_jobs = Rule(
     lambda value: value is None or (integer(-1).is_legal(value) and value != 0),
     "None, -1 (all cores) or a count of threads",
 )
+knowledge = Rule(
+    lambda value: value is None or isinstance(value, Knowledge | Mapping | str | Path),
+    "None, a Knowledge, its fields in a dictionary, or a file with them",
+)
 random_state = Rule(
     lambda value: (
         value is None or integer(0).is_legal(value) or isinstance(value, np.random.Generator | np.random.RandomState)
@@ -88,7 +96,11 @@ random_state = Rule(
 
 
 def plain(value: Any) -> Any:
-    """Python's own number, bool or string for numpy's."""
+    """Python's own number, bool or string for numpy's, text for a path, and a dictionary for knowledge."""
+    if isinstance(value, Knowledge):
+        return value.as_dict()
+    if isinstance(value, Path):
+        return str(value)
     return value.item() if isinstance(value, np.generic) else value
 
 

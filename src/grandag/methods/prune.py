@@ -26,16 +26,23 @@ class PruneResult:
 
 
 def prune(
-    table: SplineTable, adjacency: np.ndarray, cutoff: float = 0.001, *, listener: Listener | None = None
+    table: SplineTable,
+    adjacency: np.ndarray,
+    cutoff: float = 0.001,
+    *,
+    required: np.ndarray | None = None,
+    listener: Listener | None = None,
 ) -> PruneResult:
-    """Keep i -> j where the p-value of i in the regression of j on all its parents is below the cutoff."""
+    """Keep i -> j where the p-value of i in the regression of j on all its parents is below the cutoff, or required."""
     d = len(adjacency)
+    kept = np.zeros_like(adjacency) if required is None else adjacency & required
     p_values, degrees_of_freedom = np.full((d, d), np.nan), np.full((d, d), np.nan)
     for j in range(d):
         parents = np.flatnonzero(adjacency[:, j])
         if len(parents):
             fit = table.regress(j, parents.tolist())
             p_values[parents, j], degrees_of_freedom[parents, j] = fit.p_values(), fit.edf
+            kept[parents, j] |= p_values[parents, j] < cutoff
         if listener is not None:
-            listener(Progress("prune", j + 1, d, n_edges=int((p_values[:, : j + 1] < cutoff).sum())))
-    return PruneResult(p_values < cutoff, p_values, degrees_of_freedom)
+            listener(Progress("prune", j + 1, d, n_edges=int(kept[:, : j + 1].sum())))
+    return PruneResult(kept, p_values, degrees_of_freedom)

@@ -81,6 +81,7 @@ _RULES = {
     "prune_cutoff": number(0, 1),
     "retrain": boolean,
     "standardise": boolean,
+    "knowledge": parameters.knowledge,
     "missing": one_of("error", "drop"),
     "held_out_fraction": number(0, 0.9, open_minimum=True),
     "max_held_out": integer(1),
@@ -127,6 +128,7 @@ class GraNDAG(StructureLearner):
         prune_cutoff: Edges with a p-value below this stay.
         retrain: Fit the conditionals of the final graph; needed for `score`.
         standardise: Scale columns to mean 0 and variance 1, so that units do not matter.
+        knowledge: Edges that cannot or must be: a `Knowledge`, its fields in a dictionary, or a file with them.
         missing: "error", or "drop" rows with missing or infinite values.
         held_out_fraction: Part of the rows that decides when to stop, and is not trained on.
         max_held_out: At most this many rows are held out.
@@ -188,6 +190,7 @@ class GraNDAG(StructureLearner):
         prune_cutoff: float = 0.001,
         retrain: bool = True,
         standardise: bool = True,
+        knowledge: Any = None,
         missing: str = "error",
         held_out_fraction: float = 0.2,
         max_held_out: int = 5000,
@@ -216,6 +219,7 @@ class GraNDAG(StructureLearner):
         self.prune_cutoff = prune_cutoff
         self.retrain = retrain
         self.standardise = standardise
+        self.knowledge = knowledge
         self.missing = missing
         self.held_out_fraction = held_out_fraction
         self.max_held_out = max_held_out
@@ -276,7 +280,8 @@ class GraNDAG(StructureLearner):
         data = self._prepare(values, split_rng)
         network = NetworkConfig(self.n_layers, self.n_units, self.activation, self.density, self.dtype)
         n_threads = self._n_threads()
-        mask = self._open_inputs(data, neighbours_rng, listener)
+        allowed, required = self._knowledge()
+        mask = (self._open_inputs(data, neighbours_rng, listener) & allowed) | required
         training = TrainConfig(
             learning_rate=self.learning_rate,
             later_learning_rate=self.later_learning_rate,
@@ -287,15 +292,15 @@ class GraNDAG(StructureLearner):
             subproblem_tolerance=self.subproblem_tolerance,
         )
         result = train(
-            *data, mask, network, training, train_rng, n_threads=n_threads, record_A_phi=self.record_A_phi,
-            listener=listener,
+            *data, mask, network, training, train_rng, required=required, n_threads=n_threads,
+            record_A_phi=self.record_A_phi, listener=listener,
         )  # fmt: skip
         self._keep_training(result)
         jacobian_rows = data.rows[: self.max_jacobian_rows]
         if len(jacobian_rows) < len(data.rows):
             self.notes_.append(f"The strength of edges is from {len(jacobian_rows):,} of the training rows.")
         jacobian = expected_jacobian(result.networks, jacobian_rows, n_threads)
-        adjacency = threshold(jacobian, result.networks.mask)
+        adjacency = threshold(jacobian, result.networks.mask, required)
         if self.prune:
             adjacency = self._prune(SplineTable(values), adjacency, self.prune_cutoff, listener)
         self._conditionals_: Networks | None = None

@@ -18,18 +18,19 @@ _MARGIN = 1e-8
 """Entries are kept when they exceed the threshold by more than this, so that zeros always go."""
 
 
-def threshold(expected_jacobian: np.ndarray, mask: np.ndarray) -> np.ndarray:
+def threshold(expected_jacobian: np.ndarray, mask: np.ndarray, required: np.ndarray | None = None) -> np.ndarray:
     """adjacency[i, j] = mask[i, j] and J_ij > t + 1e-8, t the smallest of the values of J that leaves no cycle.
 
-    Removing more edges cannot make a cycle, so the smallest value is found by bisection.
+    Required edges, which must have no cycle, stay whatever their J. Removing more edges cannot make a cycle, so the
+    smallest value is found by bisection.
     """
-    values = np.unique(np.append(expected_jacobian[mask], 0.0))
+    always = np.zeros_like(mask) if required is None else required
+    values = np.unique(np.append(expected_jacobian[mask & ~always], 0.0))
     low, high = 0, len(values) - 1
     while low < high:
         middle = (low + high) // 2
-        if is_acyclic(mask & (expected_jacobian > values[middle] + _MARGIN)):
+        if is_acyclic(always | (mask & (expected_jacobian > values[middle] + _MARGIN))):
             high = middle
         else:
             low = middle + 1
-    adjacency: np.ndarray = mask & (expected_jacobian > values[low] + _MARGIN)
-    return adjacency
+    return np.asarray(always | (mask & (expected_jacobian > values[low] + _MARGIN)))

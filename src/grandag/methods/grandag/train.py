@@ -34,10 +34,11 @@ class NetworkConfig:
     density: str = "additive-gaussian"
     dtype: str = "float32"
 
-    def initialise(self, mask: np.ndarray, rng: np.random.Generator) -> Networks:
-        """Fresh networks that may use the inputs of the mask."""
+    def initialise(self, mask: np.ndarray, rng: np.random.Generator, first: np.ndarray | None = None) -> Networks:
+        """Fresh networks that may use the inputs of the mask, some of them listed first."""
         return initialise(
             mask,
+            first=first,
             n_layers=self.n_layers,
             n_units=self.n_units,
             activation=self.activation,
@@ -147,13 +148,18 @@ def train(
     config: TrainConfig,
     rng: np.random.Generator,
     *,
+    required: np.ndarray | None = None,
     n_threads: int = 1,
     record_A_phi: bool = False,
     listener: Listener | None = None,
 ) -> TrainResult:
-    """Learn networks on `rows` (n, d) with inputs within `mask` (mask[i, j]: may i be an input of j?)."""
-    networks = network.initialise(mask, rng)
-    trainer = Trainer(networks, rows, config.batch_size, rng, n_threads)
+    """Learn networks on `rows` (n, d) with inputs within `mask` (mask[i, j]: may i be an input of j?).
+
+    Inputs that are `required`, a part of the mask, are never masked.
+    """
+    networks = network.initialise(mask, rng, first=required)
+    n_kept = None if required is None else required.sum(axis=0)
+    trainer = Trainer(networks, rows, config.batch_size, rng, n_threads, n_kept=n_kept)
     held_out = np.ascontiguousarray(held_out, dtype=networks.parameters.dtype)
     subproblem = _Subproblem(config)
     trace: list[Trace] = []

@@ -1,0 +1,176 @@
+"""Background knowledge: what it means, what it refuses, and that every method obeys."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grandag import Knowledge
+from grandag.graph import is_acyclic
+from grandag.knowledge import KnowledgeError
+from grandag.methods.registry import METHODS
+
+NAMES = ("age", "sex", "income", "gene_1", "gene_2")
+
+
+def allowed_edges(knowledge, names=NAMES):
+    return {(names[i], names[j]) for i, j in np.argwhere(knowledge.masks(names).allowed)}
+
+
+def test_nothing_is_known():
+    masks = Knowledge().masks(NAMES)
+    np.testing.assert_array_equal(masks.allowed, ~np.eye(5, dtype=bool))
+    assert not masks.required.any()
+
+
+def test_forbidden_pairs_and_patterns():
+    edges = allowed_edges(Knowledge(forbidden=[("income", "age"), ("*", "gene_?")]))
+    assert ("income", "age") not in edges
+    assert ("age", "income") in edges
+    assert not any(effect.startswith("gene") for _, effect in edges)
+
+
+def test_a_name_is_a_name_before_it_is_a_pattern():
+    names = ("a*", "ab", "c")
+    assert allowed_edges(Knowledge(leaves=["a*"]), names) == {("ab", "a*"), ("ab", "c"), ("c", "a*"), ("c", "ab")}
+
+
+def test_tiers_roots_and_leaves():
+    edges = allowed_edges(
+        Knowledge(tiers=[["age", "sex"], ["income"]], closed_tiers=[0], roots=["gene_1"], leaves=["gene_2"])
+    )
+    assert ("income", "age") not in edges
+    assert ("age", "income") in edges
+    assert ("age", "sex") not in edges
+    assert ("gene_1", "age") in edges  # in no tier: tiers say nothing about it
+    assert not any(effect == "gene_1" or cause == "gene_2" for cause, effect in edges)
+
+
+def test_required_edges_forbid_what_would_close_a_cycle():
+    masks = Knowledge(required=[("age", "sex"), ("sex", "income")]).masks(NAMES)
+    assert masks.required.sum() == 2
+    assert not masks.allowed[2, 0]
+    assert not masks.allowed[1, 0]
+    assert masks.allowed[0, 2]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"forbidden": [("incone", "age")]}, "names 'incone' among forbidden.*no such column; did you mean 'income'?"),
+        ({"required": [("age", "sex")], "forbidden": [("age", "*")]}, "age -> sex is required, but it is forbidden"),
+        ({"required": [("age", "sex")], "roots": ["sex"]}, "age -> sex is required, but its effect is among the roots"),
+        ({"required": [("age", "sex")], "leaves": ["age"]}, "is required, but its cause is among the leaves"),
+        ({"required": [("income", "age")], "tiers": [["age"], ["income"]]}, "its cause is in a later tier"),
+        ({"required": [("age", "sex")], "tiers": [["age", "sex"]], "closed_tiers": [0]}, "a tier without edges inside"),
+        ({"required": [("age", "sex"), ("sex", "age")]}, "required edges have a cycle, age -> sex -> age"),
+        ({"tiers": [["age"], ["a*"]]}, "'age' is in tier 0 and in tier 1"),
+        ({"tiers": ["age"]}, "tiers must be lists of column names; got 'age'"),
+        ({"forbidden": ["ab"]}, r"forbidden must be pairs \(cause, effect\) of column names; got 'ab'"),
+        ({"closed_tiers": [1], "tiers": [["age"]]}, "There is no tier 1 to close"),
+        ({"forbiden": []}, "has the key 'forbiden'; did you mean 'forbidden'?"),
+    ],
+)
+def test_contradictions_and_mistakes(fields, message):
+    with pytest.raises(KnowledgeError, match=message):
+        Knowledge.of(fields).masks(NAMES)
+
+
+def test_files(tmp_path):
+    knowledge = Knowledge(
+        forbidden=[("sex", "income")],
+        required=[("age", "income")],
+        tiers=[["age", "sex"], ["income"]],
+        closed_tiers=[0],
+    )
+    toml = tmp_path / "knowledge.toml"
+    toml.write_text(
+        'forbidden = [["sex", "income"]]\nrequired = [["age", "income"]]\n'
+        'tiers = [["age", "sex"], ["income"]]\nclosed_tiers = [0]\n'
+    )
+    tetrad = tmp_path / "knowledge.txt"
+    tetrad.write_text(
+        "/knowledge\naddtemporal\n1* age sex\n2 income\n\nforbiddirect\nsex income\n\nrequiredirect\nage income\n"
+    )
+    assert Knowledge.read(toml) == Knowledge.read(tetrad) == Knowledge.of(str(toml)) == knowledge
+    assert Knowledge.of(knowledge.as_dict()) == knowledge
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("forbidden = [", "is neither TOML nor Tetrad's format"),
+        ("/knowledge\naddtemporal\n1 a\n2- b\n", "Line 4 of .* is '2- b'"),
+        ("/knowledge\nforbiddirect\na b c\n", "Line 3 of .* is 'a b c'"),
+    ],
+)
+def test_bad_files(tmp_path, text, message):
+    path = tmp_path / "knowledge"
+    path.write_text(text)
+    with pytest.raises(KnowledgeError, match=message):
+        Knowledge.read(path)
+
+
+@st.composite
+def knowledge_of_four(draw):
+    """Required edges along a random order, forbidden ones elsewhere, and a root or leaf that agrees with them."""
+    names = ["a", "b", "c", "d"]
+    order = draw(st.permutations(names))
+    forward = [(order[i], order[j]) for i in range(4) for j in range(i + 1, 4)]
+    required = draw(st.lists(st.sampled_from(forward), max_size=3, unique=True))
+    others = [(i, j) for i in names for j in names if i != j and (i, j) not in required]
+    forbidden = draw(st.lists(st.sampled_from(others), max_size=5, unique=True))
+    tiers = [list(order[:2]), list(order[2:])] if draw(st.booleans()) else []
+    roots = [order[0]] if draw(st.booleans()) else []
+    return Knowledge(forbidden=forbidden, required=required, tiers=tiers, roots=roots)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@settings(max_examples=12, deadline=None, derandomize=True)
+@given(knowledge=knowledge_of_four(), seed=st.integers(0, 100))
+def test_every_method_obeys(method, knowledge, seed):
+    rng = np.random.default_rng(seed)
+    import pandas as pd
+
+    frame = pd.DataFrame(rng.normal(size=(60, 4)) @ rng.normal(size=(4, 4)), columns=list("abcd"))
+    entry = METHODS[method]
+    estimator = entry.estimator()
+    quick = {"max_iterations": 300, "random_state": seed} if "max_iterations" in estimator().get_params() else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = estimator(**{**entry.parameters, **quick}, knowledge=knowledge).fit(frame)
+    masks = knowledge.masks(tuple("abcd"))
+    assert (masks.required <= model.adjacency_).all()
+    assert not (model.adjacency_ & ~masks.allowed).any()
+    assert is_acyclic(model.adjacency_)
+
+
+def test_a_required_edge_of_a_constant_column(rng):
+    import pandas as pd
+
+    from grandag import CAM
+
+    frame = pd.DataFrame({"a": rng.normal(size=50), "b": np.ones(50), "c": rng.normal(size=50)})
+    with (
+        pytest.warns(UserWarning, match="Constant"),
+        pytest.raises(KnowledgeError, match="a -> b is required, but 'b' is constant"),
+    ):
+        CAM(knowledge=Knowledge(required=[("a", "b")])).fit(frame)
+
+
+def test_required_inputs_are_never_masked(rng):
+    """An input that says nothing falls below any threshold in training, unless it is required."""
+    from grandag import GraNDAG
+
+    x = rng.normal(size=(300, 3))
+    plain, kept = (
+        GraNDAG(random_state=0, retrain=False, prune=False, knowledge=knowledge).fit(x)
+        for knowledge in (None, {"required": [["X0", "X1"], ["X0", "X2"], ["X1", "X2"]], "forbidden": []})
+    )
+    assert kept.mask_[0, 1]
+    assert kept.mask_[0, 2]
+    assert kept.mask_[1, 2]
+    assert kept.adjacency_.sum() == 3
+    assert plain.adjacency_.sum() <= 3
