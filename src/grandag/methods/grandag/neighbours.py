@@ -10,7 +10,7 @@ the inputs that trees without end would put on the other side of the limit,
 
     1/d sum_i Phi(-|s_i - l| / e_i),
 
-is at most 1 %, which is what a forest of 500 trees leaves open where the decisions are hard (docs/neighbours.md).
+is at most 1 %, about what 500 trees leave open on average (docs/neighbours.md).
 """
 
 from __future__ import annotations
