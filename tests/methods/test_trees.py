@@ -53,6 +53,14 @@ def test_rows_that_no_input_separates(rng):
     np.testing.assert_allclose(grown(values, 0, 5), [[0, between, 0]] * 5, rtol=1e-5)
 
 
+def test_interaction_without_main_effects():
+    """y = a xor b: the first split gains nothing, the two below it everything, 20 * 0.25 in all."""
+    a, b = np.repeat([0.0, 0.0, 1.0, 1.0], 5), np.repeat([0.0, 1.0, 0.0, 1.0], 5)
+    importance = grown(np.column_stack([a != b, a, b]).astype(float), 0, 10)
+    np.testing.assert_allclose(importance.sum(axis=1), 5)
+    assert set(importance[:, 1].round(9)) == {0.0, 5.0}
+
+
 @pytest.mark.parametrize("kind", ["continuous", "discrete"])
 def test_law_is_that_of_scikit_learn(rng, kind):
     """Means over trees differ by their standard errors only, for relevant and irrelevant inputs."""

@@ -73,9 +73,11 @@ def _grow_one(values, response, target, state, candidates, rows, nodes, importan
         if stop - start == 2:
             _credit_for_pair(values, response, target, rows[start], rows[start + 1], importance)
             continue
+        if _is_pure(response, rows, start, stop):
+            continue
         _evaluate(values, response, target, state, candidates, rows, start, stop)
         best = _largest(candidates.gain)
-        if best <= 0:
+        if best < 0:
             continue
         chosen = _credit(candidates.gain, best, state, importance)
         middle = _partition(values, rows, start, stop, chosen, candidates.threshold[chosen])
@@ -85,6 +87,14 @@ def _grow_one(values, response, target, state, candidates, rows, nodes, importan
         if stop - middle > 1:
             nodes[n_open, 0], nodes[n_open, 1] = middle, stop
             n_open += 1
+
+
+@inlined
+def _is_pure(response, rows, start, stop):
+    k = start + 1
+    while k < stop and response[rows[k]] == response[rows[start]]:
+        k += 1
+    return k == stop
 
 
 @inlined
