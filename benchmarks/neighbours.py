@@ -128,7 +128,7 @@ def overlap(one: np.ndarray, other: np.ndarray) -> float:
 
 def agreement(folder: Path, kind: str, n_targets: int) -> None:
     """Print one line of the table: what both select, over the sets' variables that have a reference."""
-    rows, seconds = [], []
+    pairs, seconds = [], []
     for number in range(N_SETS):
         reference = Reference(folder, kind, number, 0)
         reference.compute(n_targets)
@@ -137,18 +137,17 @@ def agreement(folder: Path, kind: str, n_targets: int) -> None:
             continue
         spent, mask = cpu_seconds(lambda r=reference: neighbours(r.values, CONFIG, np.random.default_rng(0)))
         seconds.append(spent)
-        ours, theirs, truth = mask[:, done], reference.mask[:, done], reference.truth[:, done]
-        lost = (truth & ~ours).sum(), (truth & ~theirs).sum(), truth.sum()
-        rows.append([ours.mean(), theirs.mean(), overlap(ours, theirs), *lost, done.sum()])
-    ours, theirs, jaccard, *_ = np.mean(rows, axis=0)
-    lost, lost_theirs, n_parents, n_forests = np.sum(rows, axis=0)[3:].astype(int)
-    scale = D / (D - 1)  # the variable itself is no input
+        pairs.append((mask[:, done], reference.mask[:, done], reference.truth[:, done]))
+    ours, theirs, truth = (np.hstack(masks) for masks in zip(*pairs, strict=True))
+    n_forests = truth.shape[1]
+    n_inputs = n_forests * (D - 1)
     again = [Reference(folder, kind, 0, seed) for seed in (0, 1)]
     again[1].compute(n_targets)
     both = again[0].is_done & again[1].is_done
     print(
-        f"  {kind}  {n_forests:9d}  {scale * ours:.3f}  {scale * theirs:9.3f}  {lost:4d}  {lost_theirs:9d}  "
-        f"{n_parents:7d}  {jaccard:7.3f}  {overlap(again[0].mask[:, both], again[1].mask[:, both]):19.3f}  "
+        f"  {kind}  {n_forests:9d}  {ours.sum() / n_inputs:.3f}  {theirs.sum() / n_inputs:9.3f}  "
+        f"{(truth & ~ours).sum():4d}  {(truth & ~theirs).sum():9d}  {truth.sum():7d}  {overlap(ours, theirs):7.3f}  "
+        f"{overlap(again[0].mask[:, both], again[1].mask[:, both]):23.3f}  "
         f"{statistics.mean(seconds):5.1f}"
     )
 
@@ -175,7 +174,7 @@ def compare(folder: Path, n_targets: int) -> None:
     """Print the tables of docs/neighbours.md."""
     folder.mkdir(parents=True, exist_ok=True)
     start = time.process_time()
-    print("Selections, 50 variables x 1,000 rows; means over five sets, lost true parents summed over them:")
+    print("Selections, 50 variables x 1,000 rows; all forests of the sets together; lost true parents:")
     print("        forests   kept  reference  lost  reference  parents  Jaccard  reference's own Jaccard  CPU s")
     for kind in KINDS:
         agreement(folder, kind, n_targets)
