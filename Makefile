@@ -27,6 +27,7 @@ format: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/fit_time.py
+	$(BIN)/python benchmarks/neighbours.py
 	$(BIN)/python benchmarks/additive.py
 	$(BIN)/python benchmarks/metrics.py
 	$(BIN)/python benchmarks/simulation.py

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 from threadpoolctl import threadpool_limits
 
@@ -44,12 +45,26 @@ def memory_beyond(before: int) -> float:
 
 
 def gauss_anm(d: int, n_edges: int, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and adjacency of an ER graph with functions from a Gaussian process (200 random Fourier features).
-
-    Unit bandwidth, noise variance 0.04 * U[1, 2], roots N(0, U[1, 2]): the law of the authors' released files.
-    """
+    """Rows and adjacency of an ER graph with this number of edges on average."""
     rng = np.random.default_rng(seed)
-    adjacency = np.triu(rng.random((d, d)) < 2 * n_edges / (d**2 - d), 1)
+    return gauss_anm_on(np.triu(rng.random((d, d)) < 2 * n_edges / (d**2 - d), 1), n, rng)
+
+
+def gauss_anm_scale_free(d: int, edges_per_node: int, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and adjacency of a scale-free graph: each new node points to older ones, so that hubs are sinks."""
+    rng = np.random.default_rng(seed)
+    attached = nx.barabasi_albert_graph(d, edges_per_node, seed=int(rng.integers(2**31)))
+    newest_first = nx.to_numpy_array(attached, nodelist=range(d - 1, -1, -1), dtype=bool)
+    return gauss_anm_on(np.triu(newest_first), n, rng)
+
+
+def gauss_anm_on(adjacency: np.ndarray, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Rows for an upper triangular adjacency with functions from a Gaussian process (200 random Fourier features).
+
+    Unit bandwidth, noise variance 0.04 * U[1, 2], roots N(0, U[1, 2]): the law of the authors' released files. The
+    variables are relabelled at random.
+    """
+    d = len(adjacency)
     values = np.zeros((n, d))
     for j in range(d):
         parents = np.flatnonzero(adjacency[:, j])

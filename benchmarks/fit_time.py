@@ -9,10 +9,12 @@ from __future__ import annotations
 import statistics
 import subprocess
 import sys
+import time
 import warnings
 
 from common import REFERENCE_GFLOPS, cpu_seconds, gauss_anm, gflops, memory_beyond, resident_bytes
 from grandag import GraNDAG, NotConvergedWarning, datasets
+from grandag.progress import Progress
 
 
 def fit_seconds(d: int, target: float, whole_target: float, n_sets: int = 3) -> None:
@@ -33,6 +35,39 @@ def fit_seconds(d: int, target: float, whole_target: float, n_sets: int = 3) -> 
         verdict = "reached" if mean <= limit * scale else "missed"
         print(f"  {d} variables x 1,000 rows, {name}: {mean:.2f} CPU s (target {limit * scale:.1f}: {verdict})")
     print(f"    iterations: {statistics.mean(iterations):,.0f} on average over {n_sets} data sets")
+
+
+class StageClock:
+    """A listener that adds up CPU seconds by stage; what lies between two reports counts for the later one's stage."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self.last = time.process_time()
+
+    def __call__(self, progress: Progress) -> None:
+        """Called by the fit."""
+        now = time.process_time()
+        self.seconds[progress.stage] = self.seconds.get(progress.stage, 0.0) + now - self.last
+        self.last = now
+
+
+def breakdown(d: int, target: float, n_sets: int) -> None:
+    """Print CPU seconds of whole default fits with neighbour selection, by stage."""
+    clocks, whole = [], []
+    for seed in range(n_sets):
+        rows, _ = gauss_anm(d, d, 1000, seed)
+        clocks.append(StageClock())
+        seconds, _ = cpu_seconds(
+            lambda rows=rows, seed=seed: GraNDAG(n_jobs=1, random_state=seed).fit(rows, listener=clocks[-1])
+        )
+        whole.append(seconds)
+    mean, limit = statistics.mean(whole), target * REFERENCE_GFLOPS / gflops()
+    verdict = "reached" if mean <= limit else "missed"
+    print(
+        f"  {d} variables x 1,000 rows, whole fit: {mean:.1f} CPU s (target {limit:.0f}: {verdict}), {n_sets} data sets"
+    )
+    for stage in clocks[0].seconds:
+        print(f"    {stage}: {statistics.mean(clock.seconds[stage] for clock in clocks):.1f}")
 
 
 def sachs() -> None:
@@ -80,10 +115,14 @@ def large_against_small() -> None:
 
 def main() -> None:
     """Run all parts."""
-    GraNDAG(max_iterations=200, n_jobs=1, tolerance=1e9).fit(gauss_anm(3, 3, 100, 0)[0])  # compile outside the timing
+    warm_up = GraNDAG(neighbour_selection=True, max_iterations=200, n_jobs=1, tolerance=1e9)
+    warm_up.fit(gauss_anm(3, 3, 100, 0)[0])  # compile outside the timing
     print("Fits:")
     fit_seconds(10, 4, 6)
     fit_seconds(20, 10, 14)
+    print("Fits with neighbour selection, by stage:")
+    breakdown(50, 60, n_sets=3)
+    breakdown(100, 250, n_sets=2)
     print("Sachs (11 variables, 853 rows):")
     sachs()
     print("20 variables, many rows:")

@@ -107,6 +107,7 @@ def test_quiet(table):
             ["--tolerance", 1e-6, "--subproblem", 1e-3, "--neighbours-at", 0.5, "--missing", "drop"],
             {"tolerance": 1e-6, "subproblem_tolerance": 1e-3, "neighbour_threshold": 0.5, "missing": "drop"},
         ),
+        (["--neighbours", "--neighbour-trees", "scikit-learn"], {"neighbour_trees": "scikit-learn"}),
     ],
 )
 def test_options_reach_the_method(table, arguments, parameters):

@@ -45,6 +45,14 @@ def test_page_on_additive_regression():
     assert len(scope["curve"]) == 3
 
 
+def test_page_on_neighbours():
+    page = (ROOT / "docs" / "neighbours.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    scope: dict[str, object] = {}
+    exec(compile(code, "neighbours.md", "exec"), scope)
+    assert any(note.startswith("Neighbour selection left") for note in scope["model"].notes_)
+
+
 def test_page_on_metrics(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = (ROOT / "docs" / "metrics.md").read_text()

@@ -54,6 +54,13 @@ class Activation(StrEnum):
     squareplus = "squareplus"
 
 
+class Trees(StrEnum):
+    """Who grows the trees of neighbour selection."""
+
+    compiled = "compiled"
+    scikit_learn = "scikit-learn"
+
+
 class Precision(StrEnum):
     """Floating point types of training."""
 
@@ -190,6 +197,10 @@ def fit(
             "--neighbours-at", help="Multiple of the mean importance. Default: 0.75.", rich_help_panel=_TRAINING
         ),
     ] = None,
+    neighbour_trees: Annotated[
+        Trees | None,
+        typer.Option(help="Our own trees, or the reference. Default: compiled.", rich_help_panel=_TRAINING),
+    ] = None,
     preselection: Annotated[
         bool | None,
         typer.Option(
@@ -242,6 +253,7 @@ def fit(
         "max_iterations": max_iterations,
         "neighbour_selection": neighbour_selection,
         "neighbour_threshold": neighbour_threshold,
+        "neighbour_trees": neighbour_trees and neighbour_trees.value,
         "preselection": preselection,
         "max_parents": max_parents,
         "prune": prune,

@@ -280,6 +280,14 @@ def test_neighbour_selection(rng):
     assert model.mask_.sum() < 30
 
 
+def test_rows_for_neighbours_are_capped(rng):
+    with pytest.warns(NotConvergedWarning):
+        model = GraNDAG(
+            neighbour_selection=True, n_trees=5, max_neighbour_rows=200, max_iterations=5, retrain=False
+        ).fit(nonlinear_chain(rng, 300))
+    assert "Neighbours were selected with 200 of the 300 rows (max_neighbour_rows)." in model.notes_
+
+
 def test_neighbours_are_selected_from_50_variables_on(rng):
     for d, expected in ((49, False), (50, True)):
         with pytest.warns(NotConvergedWarning):

@@ -18,7 +18,7 @@ from grandag.gam import SplineTable
 from grandag.graph import is_acyclic
 from grandag.methods import parameters
 from grandag.methods.base import NotConvergedWarning, StructureLearner, TrainingError, as_generator
-from grandag.methods.grandag.neighbours import NeighboursConfig, neighbours
+from grandag.methods.grandag.neighbours import IMPLEMENTATIONS, NeighboursConfig, neighbours
 from grandag.methods.grandag.retrain import RetrainConfig, RetrainResult, retrain
 from grandag.methods.grandag.threshold import threshold
 from grandag.methods.grandag.train import NetworkConfig, Outcome, Trace, TrainConfig, TrainResult, train
@@ -44,7 +44,9 @@ PRESETS: dict[str, dict[str, Any]] = {
         "max_iterations": 100_000,
         "neighbour_selection": "auto",  # appendix "Preliminary neighborhood selection", as the next two
         "neighbour_threshold": 0.75,
-        "n_trees": 500,
+        "n_trees": 500,  # by our own trees, which select the same: docs/neighbours.md
+        "neighbour_trees": "compiled",
+        "max_neighbour_rows": 10**9,
         "prune": True,
         "prune_cutoff": 0.001,  # appendix "DAG Pruning"
         "standardise": False,
@@ -77,6 +79,8 @@ _RULES = {
     "neighbour_selection": one_of("auto", True, False),
     "neighbour_threshold": number(0),
     "n_trees": integer(1),
+    "neighbour_trees": one_of(*IMPLEMENTATIONS),
+    "max_neighbour_rows": integer(2),
     "prune": boolean,
     "prune_cutoff": number(0, 1),
     "retrain": boolean,
@@ -123,7 +127,9 @@ class GraNDAG(StructureLearner):
         max_iterations: Of training, and of retraining.
         neighbour_selection: Select candidate parents by trees first: True, False, or "auto": from 50 variables on.
         neighbour_threshold: Candidates have at least this multiple of the mean importance.
-        n_trees: Trees per variable for that.
+        n_trees: At most this many trees per variable for that; fewer where the decisions are clear.
+        neighbour_trees: "compiled", or "scikit-learn": the reference, with all `n_trees` and far slower.
+        max_neighbour_rows: At most this many rows enter the trees.
         prune: Drop edges that are not significant in an additive regression of each variable on its parents.
         prune_cutoff: Edges with a p-value below this stay.
         retrain: Fit the conditionals of the final graph; needed for `score`.
@@ -186,6 +192,8 @@ class GraNDAG(StructureLearner):
         neighbour_selection: bool | str = "auto",
         neighbour_threshold: float = 0.75,
         n_trees: int = 500,
+        neighbour_trees: str = "compiled",
+        max_neighbour_rows: int = 20_000,
         prune: bool = True,
         prune_cutoff: float = 0.001,
         retrain: bool = True,
@@ -215,6 +223,8 @@ class GraNDAG(StructureLearner):
         self.neighbour_selection = neighbour_selection
         self.neighbour_threshold = neighbour_threshold
         self.n_trees = n_trees
+        self.neighbour_trees = neighbour_trees
+        self.max_neighbour_rows = max_neighbour_rows
         self.prune = prune
         self.prune_cutoff = prune_cutoff
         self.retrain = retrain
@@ -333,8 +343,14 @@ class GraNDAG(StructureLearner):
         is_asked = d >= _SELECTION_FROM if self.neighbour_selection == "auto" else self.neighbour_selection
         if not is_asked or d < 2:
             return ~np.eye(d, dtype=bool)
-        config = NeighboursConfig(self.n_trees, self.neighbour_threshold)
-        mask = neighbours(np.concatenate(data), config, rng, n_jobs=effective_n_jobs(self.n_jobs), listener=listener)
+        rows = np.concatenate(data)
+        if len(rows) > self.max_neighbour_rows:
+            self.notes_.append(
+                f"Neighbours were selected with {self.max_neighbour_rows:,} of the {len(rows):,} rows "
+                "(max_neighbour_rows)."
+            )
+        config = NeighboursConfig(self.n_trees, self.neighbour_threshold, self.neighbour_trees, self.max_neighbour_rows)
+        mask = neighbours(rows, config, rng, n_jobs=effective_n_jobs(self.n_jobs), listener=listener)
         self.notes_.append(f"Neighbour selection left {int(mask.sum()):,} of {d * (d - 1):,} possible edges open.")
         return mask
 
