@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-slow lint format bench accuracy clean
+.PHONY: demo test test-slow lint format bench accuracy confidence clean
 
 demo: $(READY)
 	$(BIN)/grandag fit sachs --seed 1 --output demo
@@ -30,6 +30,9 @@ bench: $(READY)
 	$(BIN)/python benchmarks/additive.py
 	$(BIN)/python benchmarks/metrics.py
 	$(BIN)/python benchmarks/simulation.py
+
+confidence: $(READY)
+	$(BIN)/python benchmarks/confidence.py
 
 accuracy: $(READY)
 	$(BIN)/python benchmarks/accuracy.py
