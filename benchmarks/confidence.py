@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import argparse
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -58,7 +59,7 @@ def main() -> None:
         for kind, found in edges.items():
             pooled[kind].append(found)
     print("\nfrequency      true edges among those found by restarts / by bootstrap (how many)")
-    for low, high in zip(EDGES[:-1], EDGES[1:], strict=True):
+    for low, high in pairwise(EDGES):
         cells = []
         for kind in pooled:
             frequency, is_true = np.vstack(pooled[kind]).T

@@ -87,8 +87,8 @@ class Confidence:
     def consensus(self, threshold: float = 0.5) -> np.ndarray:
         """A DAG (d, d) of the edges with a frequency above the threshold, the most frequent first.
 
-        An edge that would close a cycle is left out; of equally frequent ones the stronger comes first. More than half of
-        acyclic graphs can have a cycle between them: a -> b, b -> c, c -> a in two of three each.
+        An edge that would close a cycle is left out; of equally frequent ones the stronger comes first. More than half
+        of acyclic graphs can have a cycle between them: a -> b, b -> c, c -> a in two of three each.
         """
         adjacency = np.zeros((len(self.names),) * 2, dtype=bool)
         position = {name: k for k, name in enumerate(self.names)}
