@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-slow lint format bench accuracy confidence clean
+.PHONY: demo test test-slow lint format bench accuracy confidence docs clean
 
 demo: $(READY)
 	$(BIN)/grandag fit sachs --seed 1 --output demo
@@ -34,6 +34,9 @@ bench: $(READY)
 confidence: $(READY)
 	$(BIN)/python benchmarks/confidence.py
 
+docs: $(READY)
+	$(BIN)/mkdocs build --strict
+
 accuracy: $(READY)
 	$(BIN)/python benchmarks/accuracy.py
 
@@ -43,4 +46,4 @@ $(READY): pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) demo
+	rm -rf $(VENV) demo site
