@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-slow lint format bench accuracy clean
+.PHONY: demo test test-slow lint format bench accuracy confidence docs clean
 
 demo: $(READY)
 	$(BIN)/grandag fit sachs --seed 1 --output demo
@@ -32,6 +32,12 @@ bench: $(READY)
 	$(BIN)/python benchmarks/metrics.py
 	$(BIN)/python benchmarks/simulation.py
 
+confidence: $(READY)
+	$(BIN)/python benchmarks/confidence.py
+
+docs: $(READY)
+	$(BIN)/mkdocs build --strict
+
 accuracy: $(READY)
 	$(BIN)/python benchmarks/accuracy.py
 
@@ -41,4 +47,4 @@ $(READY): pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) demo
+	rm -rf $(VENV) demo site

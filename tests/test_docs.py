@@ -37,6 +37,25 @@ def test_command_line(command, tmp_path):
     subprocess.run(command, shell=True, check=True, capture_output=True, cwd=tmp_path, env={**os.environ, "PATH": path})
 
 
+@pytest.mark.parametrize("page", ["index", "tutorial", "confidence", "hyperparameters", "interoperability"])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_code_of_a_page_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    codes = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / f"{page}.md").read_text(), flags=re.DOTALL)
+    assert codes
+    scope: dict[str, object] = {}
+    for code in codes:
+        exec(compile(code, f"{page}.md", "exec"), scope)
+
+
+def test_site_builds_and_its_links_hold(tmp_path):
+    pytest.importorskip("mkdocs", reason="the documentation tools are in the extra docs")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
+    assert "GraNDAG" in (tmp_path / "api.html").read_text()
+
+
 def test_page_on_additive_regression():
     page = (ROOT / "docs" / "gam.md").read_text()
     (code,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)

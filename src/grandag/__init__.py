@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from grandag.methods.base import NotConvergedWarning, TrainingError, load
     from grandag.methods.cam import CAM
     from grandag.methods.grandag.estimator import GraNDAG
+    from grandag.resampling import confidence
 
 __version__ = "0.1.0"
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Knowledge",
     "NotConvergedWarning",
     "TrainingError",
+    "confidence",
     "datasets",
     "graph",
     "load",
@@ -33,6 +35,7 @@ _HOME = {
     "CAM": "grandag.methods.cam",
     "GraNDAG": "grandag.methods.grandag.estimator",
     "Knowledge": "grandag.knowledge",
+    "confidence": "grandag.resampling",
     "NotConvergedWarning": "grandag.methods.base",
     "TrainingError": "grandag.methods.base",
     "load": "grandag.methods.base",

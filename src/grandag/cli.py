@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from grandag.methods.base import StructureLearner
+    from grandag.resampling import Confidence
 
 __all__ = ["app", "main"]
 
@@ -75,6 +76,14 @@ class Missing(StrEnum):
     drop = "drop"
 
 
+class ResampleKind(StrEnum):
+    """What refits differ in."""
+
+    bootstrap = "bootstrap"
+    subsample = "subsample"
+    restarts = "restarts"
+
+
 def _print_version(value: bool) -> None:
     if value:
         typer.echo(__version__)
@@ -115,7 +124,7 @@ _OPTIONS = {
 }
 """How the command line calls a parameter, where it is not the parameter's name."""
 
-_NETWORK, _TRAINING, _DATA, _OUTPUT = "Networks", "Training", "Data", "Output"
+_NETWORK, _TRAINING, _DATA, _CONFIDENCE, _OUTPUT = "Networks", "Training", "Data", "Confidence", "Output"
 
 
 @app.command()
@@ -232,6 +241,15 @@ def fit(
         int | None,
         typer.Option(help="Threads, -1 for all cores; results do not depend on it.", rich_help_panel=_TRAINING),
     ] = None,
+    resamples: Annotated[
+        int, typer.Option(help="Refit so many times and count the edges.", rich_help_panel=_CONFIDENCE)
+    ] = 0,
+    resample_kind: Annotated[
+        ResampleKind,
+        typer.Option(
+            "--resample-by", help="Bootstrap samples, halves of the rows, or other starts.", rich_help_panel=_CONFIDENCE
+        ),
+    ] = ResampleKind.bootstrap,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=_OUTPUT)] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=_OUTPUT)
@@ -270,10 +288,13 @@ def fit(
     start = time.perf_counter()
     try:
         notes = _fit(model, frame, quiet=quiet)
+        refits = _refit(model, frame, resamples, str(resample_kind), seed, jobs, quiet=quiet) if resamples else None
     except KeyboardInterrupt:
         typer.echo("Interrupted; nothing was written.", err=True)
         raise typer.Exit(INTERRUPTED) from None
     _report(model, data, time.perf_counter() - start, notes, output, as_json=as_json, quiet=quiet)
+    if output is not None and refits is not None:
+        refits.edges().to_csv(output / "confidence.csv", index=False)
     if not getattr(model, "converged_", True):
         raise typer.Exit(NOT_CONVERGED)
 
@@ -320,6 +341,22 @@ def _fit(model: StructureLearner, frame: pd.DataFrame, *, quiet: bool) -> list[s
         with nullcontext(None) if quiet else progress_line() as listener:
             model.fit(frame, listener=listener)
     return [str(warning.message) for warning in caught]
+
+
+def _refit(
+    model: StructureLearner, frame: pd.DataFrame, resamples: int, kind: str, seed: int, jobs: int | None, *, quiet: bool
+) -> Confidence:
+    """Refit, and give the model the frequencies of its edges."""
+    from contextlib import nullcontext
+
+    from grandag.resampling import attach, confidence
+    from grandag.terminal import progress_line
+
+    with nullcontext(None) if quiet else progress_line() as listener:
+        n_jobs = -1 if jobs is None else jobs
+        refits = confidence(model, frame, resamples, kind, random_state=seed, n_jobs=n_jobs, listener=listener)
+    attach(model, refits)
+    return refits
 
 
 def _report(

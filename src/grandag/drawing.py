@@ -36,7 +36,7 @@ class _Edge(NamedTuple):
     source: str
     target: str
     directed: bool
-    strength: float | None
+    weight: float | None
 
 
 class _Box(NamedTuple):
@@ -47,18 +47,20 @@ class _Box(NamedTuple):
     width: float
 
 
-def to_svg(graph: nx.DiGraph, *, title: str | None = None) -> str:
+def to_svg(graph: nx.DiGraph, *, title: str | None = None, width_by: str = "strength") -> str:
     """Draw a directed graph, causes above effects, as the text of an SVG file.
 
     Args:
-        graph: Nodes are strings. An edge's `strength` (>= 0) sets its line's width; an edge with `undirected=True`
-            and its opposite are one line without an arrow head. Loops are left out.
+        graph: Nodes are strings. An edge with `undirected=True` and its opposite are one line without an arrow head.
+            Loops are left out.
         title: A heading, also the drawing's label for screen readers.
+        width_by: The attribute of edges (>= 0) that sets a line's width, relative to the largest; a "frequency" is
+            relative to 1.
 
     Returns:
         The same text for the same graph, in whatever order its nodes and edges were added.
     """
-    edges = _collect_edges(graph)
+    edges = _collect_edges(graph, width_by)
     layer_of, chains = _assign_layers(edges)
     layers = _order_layers(layer_of, chains)
     widths, ports = _size_boxes(layers, chains)
@@ -74,17 +76,17 @@ def to_svg(graph: nx.DiGraph, *, title: str | None = None) -> str:
         _edge_shape(edge, line, tops[layer_of[chain[0]] :], downwards=chain[0] == edge.source)
         for edge, line, chain in zip(edges, lines, chains, strict=True)
     ]
-    return _document(edges, shapes, boxes, [place for line in lines for place in line], title)
+    return _document(edges, shapes, boxes, [place for line in lines for place in line], title, width_by)
 
 
-def _collect_edges(graph: nx.DiGraph) -> list[_Edge]:
-    """Sort the edges by name; an undirected pair becomes one edge with the larger of its two strengths."""
+def _collect_edges(graph: nx.DiGraph, width_by: str) -> list[_Edge]:
+    """Sort the edges by name; an undirected pair becomes one edge with the larger of its two weights."""
     found: dict[tuple[str, str, bool], float | None] = {}
     for source, target, data in graph.edges(data=True):
         if source != target:
             directed = not data.get("undirected", False)
             key = (source, target, True) if directed else (min(source, target), max(source, target), False)
-            known = [float(value) for value in (data.get("strength"), found.get(key)) if value is not None]
+            known = [float(value) for value in (data.get(width_by), found.get(key)) if value is not None]
             found[key] = max(filter(math.isfinite, known), default=None)
     return [_Edge(*key, found[key]) for key in sorted(found)]
 
@@ -329,7 +331,7 @@ def _edge_shape(edge: _Edge, line: list[float], tops: list[float], *, downwards:
 
 
 def _document(
-    edges: list[_Edge], shapes: list[str], boxes: dict[str, _Box], places: list[float], title: str | None
+    edges: list[_Edge], shapes: list[str], boxes: dict[str, _Box], places: list[float], title: str | None, width_by: str
 ) -> str:
     """Write the file: a light background of its own, the heading, the lines from weak to strong, the boxes."""
     left = min([*places, *(box.x for box in boxes.values())], default=0.0)
@@ -349,19 +351,19 @@ def _document(
     if title:
         place = f'x="{_number(left + width / 2)}" y="{_number(top + MARGIN + 0.75 * TITLE_SIZE)}"'
         parts.append(f'<text {place} font-size="{_number(TITLE_SIZE)}" font-weight="600">{_escape(title)}</text>')
-    strongest = max((edge.strength or 0.0 for edge in edges), default=0.0)
-    by_strength = sorted(zip(edges, shapes, strict=True), key=lambda pair: pair[0].strength or 0.0)
-    parts += [_edge_group(edge, shape, strongest) for edge, shape in by_strength]
+    largest = 1.0 if width_by == "frequency" else max((edge.weight or 0.0 for edge in edges), default=0.0)
+    by_weight = sorted(zip(edges, shapes, strict=True), key=lambda pair: pair[0].weight or 0.0)
+    parts += [_edge_group(edge, shape, largest, width_by) for edge, shape in by_weight]
     linked = {name for edge in edges for name in edge[:2]}
     parts += [_node_group(name, boxes[name], linked=name in linked) for name in sorted(boxes)]
     return "\n".join([*parts, "</svg>", ""])
 
 
-def _edge_group(edge: _Edge, shape: str, strongest: float) -> str:
-    """Add a line's width, by its strength relative to the strongest, and its tooltip."""
-    share = edge.strength / strongest if edge.strength is not None and strongest > 0 else 0.35
+def _edge_group(edge: _Edge, shape: str, largest: float, width_by: str) -> str:
+    """Add a line's width, by its weight relative to the largest, and its tooltip."""
+    share = edge.weight / largest if edge.weight is not None and largest > 0 else 0.35
     text = f"{edge.source} {'→' if edge.directed else '—'} {edge.target}"
-    text += "" if edge.strength is None else f", strength {edge.strength:.3g}"
+    text += "" if edge.weight is None else f", {width_by} {edge.weight:.3g}"
     look = f'fill="{LINE}" stroke-width="{0.8 + 2.2 * share:.2f}" opacity="{0.6 + 0.3 * share:.2f}"'
     return f'<g class="edge" {look}><title>{_escape(text)}</title>{shape}</g>'
 

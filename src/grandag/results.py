@@ -44,7 +44,8 @@ def write_results(model: StructureLearner, directory: Path, facts: dict[str, Any
     (directory / "graph.json").write_text(to_json(graph), encoding="utf-8")
     (directory / "graph.dot").write_text(to_dot(graph), encoding="utf-8")
     nx.write_gml(graph, directory / "graph.gml")
-    (directory / "graph.svg").write_text(to_svg(graph), encoding="utf-8")
+    width_by = "frequency" if hasattr(model, "frequency_") else "strength"
+    (directory / "graph.svg").write_text(to_svg(graph, width_by=width_by), encoding="utf-8")
     model.save(directory / "model.npz")
     (directory / "report.md").write_text(_report(facts), encoding="utf-8")
     run = {name: value for name, value in facts.items() if name not in {"nodes", "edges"}}
@@ -65,7 +66,13 @@ def outcome(facts: dict[str, Any]) -> str:
 
 def edge_table(edges: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
     """Header and rows of the edges as text, with the columns that are known."""
-    formats = {"strength": "{:.3f}".format, "p_value": _p_value_text, "degrees_of_freedom": "{:.1f}".format}
+    formats = {
+        "strength": "{:.3f}".format,
+        "p_value": _p_value_text,
+        "degrees_of_freedom": "{:.1f}".format,
+        "frequency": "{:.2f}".format,
+        "reverse_frequency": "{:.2f}".format,
+    }
     known = [name for name in formats if edges and name in edges[0]]
     header = ["source", "target", *(name.replace("_", " ") for name in known)]
     rows = [[edge["source"], edge["target"], *(formats[name](edge[name]) for name in known)] for edge in edges]

@@ -27,6 +27,7 @@ _TITLES = {
     "search": "Inserting edges",
     "prune": "Pruning",
     "retrain": "Retraining",
+    "resample": "Refitting",
 }
 
 

@@ -28,7 +28,13 @@ from grandag.table import Table, TableError, as_table, constant_columns, same_co
 __all__ = ["NotConvergedWarning", "StructureLearner", "TrainingError", "as_generator", "load"]
 
 _FORMAT = 1
-_EDGE_COLUMNS = {"strength": "strength_", "p_value": "p_values_", "degrees_of_freedom": "degrees_of_freedom_"}
+_EDGE_COLUMNS = {
+    "strength": "strength_",
+    "p_value": "p_values_",
+    "degrees_of_freedom": "degrees_of_freedom_",
+    "frequency": "frequency_",
+    "reverse_frequency": "reverse_frequency_",
+}
 """What is known of an edge, and the attribute with the matrix of it."""
 
 
@@ -50,7 +56,8 @@ def as_generator(random_state: Any) -> np.random.Generator:
 class StructureLearner(BaseEstimator):  # type: ignore[misc]
     """Base of all estimators: `fit(X)` sets `adjacency_` (adjacency_[i, j]: i -> j), `strength_` and names.
 
-    A method that tests its edges sets `p_values_` and `degrees_of_freedom_` too, which then appear with every edge.
+    A method that tests its edges sets `p_values_` and `degrees_of_freedom_` too, and `grandag.confidence` can add
+    `frequency_` and `reverse_frequency_`; what is known appears with every edge.
     A subclass gives its name in the registry as `method`, the legal values of its parameters as `_rules`, what it does
     with a table as `_learn`, and the arrays and plain values that make up a fitted model in `_fitted_state` and
     `_restore`. All have the parameters `knowledge`, `missing` and `verbose`, and heed what `_knowledge` says.
@@ -71,6 +78,8 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     strength_: np.ndarray
     p_values_: np.ndarray
     degrees_of_freedom_: np.ndarray
+    frequency_: np.ndarray
+    reverse_frequency_: np.ndarray
 
     @property
     def method(self) -> str:

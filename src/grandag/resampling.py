@@ -1,0 +1,216 @@
+"""How far can an edge be trusted? Refit on resampled rows, or from other starts, and count.
+
+    bootstrap   as many rows as the table has, drawn with replacement: what another sample might have shown
+    subsample   half of the rows without replacement: the same, without copies of rows
+    restarts    the same rows with another random state: what chance in the method does (nothing, for one without any)
+
+A frequency is the share of refits with that edge. It speaks of the stability of a method on data like these, not of the
+probability that the edge is true: docs/confidence.md has what was measured.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from sklearn.base import clone
+
+from grandag.graph import directed_part, is_acyclic, skeleton
+from grandag.methods.base import StructureLearner, TrainingError, as_generator
+from grandag.methods.parameters import check_parameters, integer, one_of
+from grandag.methods.parameters import n_jobs as n_jobs_rule
+from grandag.progress import Listener, Progress
+from grandag.table import TableError, as_table
+
+__all__ = ["KINDS", "Confidence", "attach", "confidence", "describe"]
+
+KINDS = ("bootstrap", "subsample", "restarts")
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """What the refits have in common; matrices are (d, d) in the order of the names."""
+
+    names: tuple[str, ...]
+    kind: str
+    n_asked: int
+    adjacencies: np.ndarray  # (refits, d, d) bool
+    strengths: np.ndarray  # (refits, d, d)
+    n_not_converged: int = 0
+    failures: tuple[str, ...] = field(default=(), repr=False)
+    was_interrupted: bool = False
+
+    @property
+    def n_done(self) -> int:
+        """Refits that gave a graph."""
+        return len(self.adjacencies)
+
+    @property
+    def frequency(self) -> np.ndarray:
+        """Share of refits with i -> j; an undirected edge of an equivalence class does not count here."""
+        return np.asarray(np.mean([directed_part(adjacency) for adjacency in self.adjacencies], axis=0))
+
+    @property
+    def adjacency_frequency(self) -> np.ndarray:
+        """Share of refits in which i and j are adjacent, in whatever direction."""
+        return np.asarray(np.mean([skeleton(adjacency) for adjacency in self.adjacencies], axis=0))
+
+    @property
+    def mean_strength(self) -> np.ndarray:
+        """Mean over the refits with i -> j; NaN if there is none."""
+        count = self.adjacencies.sum(axis=0)
+        total = np.where(self.adjacencies, self.strengths, 0.0).sum(axis=0)
+        return np.asarray(np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0))
+
+    def edges(self) -> pd.DataFrame:
+        """All edges that some refit has, most frequent first."""
+        frequency = self.frequency
+        sources, targets = np.nonzero(frequency)
+        names = np.array(self.names, dtype=object)
+        table = pd.DataFrame(
+            {
+                "source": names[sources],
+                "target": names[targets],
+                "frequency": frequency[sources, targets],
+                "reverse_frequency": frequency[targets, sources],
+                "adjacency_frequency": self.adjacency_frequency[sources, targets],
+                "mean_strength": self.mean_strength[sources, targets],
+            }
+        )
+        return table.sort_values(["frequency", "mean_strength"], ascending=False, kind="stable", ignore_index=True)
+
+    def consensus(self, threshold: float = 0.5) -> np.ndarray:
+        """A DAG (d, d) of the edges with a frequency above the threshold, the most frequent first.
+
+        An edge that would close a cycle is left out; of equally frequent ones the stronger comes first. More than half
+        of acyclic graphs can have a cycle between them: a -> b, b -> c, c -> a in two of three each.
+        """
+        adjacency = np.zeros((len(self.names),) * 2, dtype=bool)
+        position = {name: k for k, name in enumerate(self.names)}
+        for edge in self.edges().itertuples(index=False):
+            if edge.frequency <= threshold:
+                break
+            i, j = position[edge.source], position[edge.target]
+            adjacency[i, j] = True
+            if not is_acyclic(adjacency):
+                adjacency[i, j] = False
+        return adjacency
+
+
+class _Refit(NamedTuple):
+    adjacency: np.ndarray | None
+    strength: np.ndarray | None
+    converged: bool
+    failure: str | None
+
+
+def confidence(
+    estimator: StructureLearner,
+    X: Any,
+    resamples: int = 50,
+    kind: str = "bootstrap",
+    *,
+    random_state: Any = None,
+    n_jobs: int | None = -1,
+    listener: Listener | None = None,
+) -> Confidence:
+    """Refit an estimator and count its edges.
+
+    Refits run in parallel, one thread each; the same random state gives the same result for any number of processes.
+    Ctrl-C ends it early with the refits that are done.
+
+    Args:
+        estimator: Any method of the library, fitted or not; it is not changed.
+        X: The table.
+        resamples: How many refits.
+        kind: "bootstrap", "subsample" or "restarts".
+        random_state: Seed of the resampling and of the refits.
+        n_jobs: Processes, -1 for all cores.
+        listener: Told after every refit.
+
+    Example:
+        >>> from grandag import CAM, datasets
+        >>> result = confidence(CAM(max_parents=1), datasets.load_sachs().data, 4, random_state=1, n_jobs=1)
+        >>> result.edges().columns.tolist()
+        ['source', 'target', 'frequency', 'reverse_frequency', 'adjacency_frequency', 'mean_strength']
+    """
+    check_parameters(
+        {"resamples": resamples, "kind": kind, "n_jobs": n_jobs},
+        {"resamples": integer(1), "kind": one_of(*KINDS), "n_jobs": n_jobs_rule},
+    )
+    table = as_table(X, missing=estimator.missing)
+    frame = pd.DataFrame(table.values, columns=list(table.names))
+    streams = as_generator(random_state).spawn(resamples)
+    jobs = (delayed(_refit)(_quiet(estimator), frame, kind, stream) for stream in streams)
+    refits: list[_Refit] = []
+    was_interrupted = False
+    try:
+        for refit in _in_parallel(jobs, n_jobs):
+            refits.append(refit)
+            if listener is not None:
+                listener(Progress("resample", len(refits), resamples))
+    except KeyboardInterrupt:
+        was_interrupted = True
+    good = [refit for refit in refits if refit.adjacency is not None]
+    if not good:
+        reason = next((refit.failure for refit in refits if refit.failure), "it was interrupted before the first ended")
+        raise TrainingError(f"No refit gave a graph: {reason}")
+    return Confidence(
+        table.names, kind, resamples, np.array([refit.adjacency for refit in good]),
+        np.array([refit.strength for refit in good]), sum(not refit.converged for refit in good),
+        tuple(refit.failure for refit in refits if refit.failure), was_interrupted,
+    )  # fmt: skip
+
+
+def _in_parallel(jobs: Iterator[Any], n_jobs: int | None) -> Iterator[_Refit]:
+    refits: Iterator[_Refit] = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+    return refits
+
+
+def _quiet(estimator: StructureLearner) -> StructureLearner:
+    """A copy that uses one thread and shows nothing."""
+    copy: StructureLearner = clone(estimator)
+    alone = {"n_jobs": 1, "verbose": False}
+    copy.set_params(**{name: value for name, value in alone.items() if name in copy.get_params()})
+    return copy
+
+
+def _refit(estimator: StructureLearner, frame: pd.DataFrame, kind: str, rng: np.random.Generator) -> _Refit:
+    n = len(frame)
+    if kind == "bootstrap":
+        frame = frame.iloc[rng.integers(n, size=n)]
+    elif kind == "subsample":
+        frame = frame.iloc[rng.permutation(n)[: max(1, n // 2)]]
+    if "random_state" in estimator.get_params():
+        estimator.set_params(random_state=int(rng.integers(2**31)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            model = estimator.fit(frame.reset_index(drop=True))
+        except (TableError, TrainingError) as error:
+            return _Refit(None, None, False, str(error))
+    return _Refit(model.adjacency_, model.strength_, getattr(model, "converged_", True), None)
+
+
+def attach(model: StructureLearner, result: Confidence) -> None:
+    """Give a fitted model the frequencies of its edges, so that they appear wherever its edges do."""
+    model.frequency_, model.reverse_frequency_ = result.frequency, result.frequency.T.copy()
+    model.notes_.append(describe(result))
+
+
+def describe(result: Confidence) -> str:
+    """One sentence on the refits."""
+    words = {"bootstrap": "bootstrap samples", "subsample": "halves of the rows", "restarts": "other random states"}
+    parts = [f"Frequencies are from {result.n_done} refits on {words[result.kind]}"]
+    if result.was_interrupted:
+        parts.append(f"interrupted before all {result.n_asked} were done")
+    if result.failures:
+        parts.append(f"{len(result.failures)} others failed (the first: {result.failures[0]})")
+    if result.n_not_converged:
+        parts.append(f"{result.n_not_converged} did not converge")
+    return "; ".join(parts) + "."

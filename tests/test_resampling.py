@@ -1,0 +1,132 @@
+"""Confidence by refits: counts, consensus, repeatability, and what the command line shows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from grandag import CAM, GraNDAG, TrainingError, confidence
+from grandag.graph import is_acyclic
+from grandag.methods.parameters import ParameterError
+from grandag.resampling import Confidence, attach, describe
+from tests.conftest import nonlinear_chain
+
+
+@pytest.fixture
+def chain(rng):
+    return pd.DataFrame(nonlinear_chain(rng, 200), columns=["a", "b", "c"])
+
+
+def made(*edge_lists, strengths=None):
+    adjacencies = np.zeros((len(edge_lists), 3, 3), dtype=bool)
+    for adjacency, edges in zip(adjacencies, edge_lists, strict=True):
+        for edge in edges:
+            adjacency["abc".index(edge[0]), "abc".index(edge[1])] = True
+    values = np.where(adjacencies, 1.0, 0.0) if strengths is None else strengths
+    return Confidence(("a", "b", "c"), "bootstrap", len(edge_lists), adjacencies, values)
+
+
+def test_frequencies():
+    result = made(["ab", "bc"], ["ab"], ["ba"], ["ab", "ac"])
+    table = result.edges().set_index(["source", "target"])
+    assert table.index[0] == ("a", "b")
+    assert table.loc[("a", "b"), ["frequency", "reverse_frequency", "adjacency_frequency"]].tolist() == [
+        0.75,
+        0.25,
+        1.0,
+    ]
+    assert table.loc[("b", "c"), "frequency"] == 0.25
+    assert len(table) == 4
+
+
+def test_undirected_edges_are_adjacencies_only():
+    result = made(["ab", "ba"], ["ab"])
+    np.testing.assert_array_equal(result.frequency[0, 1], 0.5)
+    np.testing.assert_array_equal(result.frequency[1, 0], 0.0)
+    np.testing.assert_array_equal(result.adjacency_frequency[0, 1], 1.0)
+
+
+def test_mean_strength_is_over_the_refits_with_the_edge():
+    strengths = np.zeros((3, 3, 3))
+    strengths[:, 0, 1] = [1.0, 3.0, 100.0]
+    result = made(["ab"], ["ab"], ["ba"], strengths=strengths)
+    assert result.mean_strength[0, 1] == 2.0
+    assert np.isnan(result.mean_strength[1, 2])
+
+
+def test_consensus():
+    cyclic = made(["ab", "bc"], ["bc", "ca"], ["ca", "ab"])  # each edge in two of three
+    adjacency = cyclic.consensus()
+    assert is_acyclic(adjacency)
+    assert adjacency.sum() == 2
+    assert made(["ab"], ["ab"], ["ba"], ["bc"]).consensus().sum() == 0  # half is not more than half
+    assert made(["ab"], ["ab"], ["ba"], ["bc"]).consensus(0.4).sum() == 1
+
+
+@pytest.mark.parametrize("kind", ["bootstrap", "subsample"])
+def test_a_clear_edge_is_found_every_time(chain, kind):
+    result = confidence(CAM(), chain, 6, kind, random_state=1, n_jobs=1)
+    assert result.n_done == 6
+    assert result.frequency[0, 1] == 1
+    assert set(result.edges()["source"]) <= {"a", "b", "c"}
+
+
+def test_restarts_of_a_method_without_chance_agree(chain):
+    result = confidence(CAM(), chain, 3, "restarts", random_state=1, n_jobs=1)
+    assert set(np.unique(result.frequency)) <= {0.0, 1.0}
+
+
+def test_repeatable_for_any_number_of_processes(chain):
+    estimator = GraNDAG(max_iterations=300, retrain=False)
+    one, two = (confidence(estimator, chain, 4, "subsample", random_state=3, n_jobs=n) for n in (1, 2))
+    np.testing.assert_array_equal(one.strengths, two.strengths)
+    assert one.n_not_converged == 4
+    assert "4 did not converge" in describe(one)
+
+
+def test_progress_and_interruption(chain):
+    steps = []
+
+    def stop_at_two(progress):
+        steps.append((progress.stage, progress.step, progress.n_steps))
+        if progress.step == 2:
+            raise KeyboardInterrupt
+
+    result = confidence(CAM(), chain, 5, random_state=1, n_jobs=1, listener=stop_at_two)
+    assert steps == [("resample", 1, 5), ("resample", 2, 5)]
+    assert (result.n_done, result.was_interrupted) == (2, True)
+    assert "from 2 refits on bootstrap samples; interrupted before all 5 were done" in describe(result)
+
+
+def test_failed_refits_are_counted(rng):
+    """A column with one odd value is constant in many halves; with all of them failing there is no result."""
+    frame = pd.DataFrame({"a": np.zeros(20), "b": np.zeros(20)})
+    frame.loc[0, "a"] = 1.0
+    result = confidence(CAM(), frame, 12, "subsample", random_state=0, n_jobs=1)
+    assert result.n_done + len(result.failures) == 12
+    assert result.failures
+    assert "others failed (the first: All columns of X are constant" in describe(result)
+    with pytest.raises(TrainingError, match="No refit gave a graph: All columns of X are constant"):
+        confidence(CAM(), frame.iloc[1:], 2, random_state=0, n_jobs=1)
+
+
+def test_attached_frequencies_appear_with_the_edges(chain, tmp_path):
+    import grandag
+
+    model = CAM().fit(chain)
+    attach(model, confidence(CAM(), chain, 3, random_state=1, n_jobs=1))
+    assert list(model.edges_.columns[-2:]) == ["frequency", "reverse_frequency"]
+    assert model.graph_.edges["a", "b"]["frequency"] == 1
+    model.save(tmp_path / "model.npz")
+    pd.testing.assert_frame_equal(grandag.load(tmp_path / "model.npz").edges_, model.edges_)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"resamples": 0}, "'resamples' must be a whole number, at least 1"),
+        ({"kind": "jackknife"}, "'kind' must be one of"),
+    ],
+)
+def test_illegal_arguments(chain, arguments, message):
+    with pytest.raises(ParameterError, match=message):
+        confidence(CAM(), chain, **arguments)
