@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import warnings
 from collections.abc import Iterator, Sequence
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["MIN_ROWS", "Scaling", "Table", "TableError", "as_table", "constant_columns", "read_table", "same_columns",
-           "split_rows"]  # fmt: skip
+           "split_rows", "suggestion"]  # fmt: skip
 
 MIN_ROWS = 10
 """Below this there is nothing to hold out; hundreds of rows are needed for a graph worth reading."""
@@ -98,6 +99,12 @@ def as_table(X: Any, *, missing: str = "error", min_rows: int = MIN_ROWS, min_co
             "required: give more rows (hundreds for a graph worth reading)."
         )
     return Table(values, names, has_own_names, n_dropped)
+
+
+def suggestion(name: str, known: Sequence[str]) -> str:
+    """The end of a sentence about an unknown name: the nearest known one, if any is near."""
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def _check_unique(names: Sequence[str]) -> None:
