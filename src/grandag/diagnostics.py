@@ -6,7 +6,7 @@ The noise of a variable is checked by its standardised residuals r, on at most 2
     Gaussianity  W of Shapiro and Wilk: 1 for Gaussian noise, 0.955 for uniform, 0.96 for Laplace, 0.83 for exponential
 
 Long tables make trifles significant. A concern therefore needs both: a p-value below 0.001 after Bonferroni's
-correction, and an effect that matters: more than 5 % of the variance of r or |r| explained, W below 0.97.
+correction, and an effect that matters: more than 10 % of the variance of r or |r| explained, W below 0.97.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_ROWS = 2000
 """Rows that the checks of columns and noise use, evenly spread over the table."""
 
 _SIGNIFICANT = 0.001
-_EXPLAINED = 0.05
+_EXPLAINED = 0.1
 _GAUSSIAN_W = 0.97
 _NEAR = 0.99
 _ROWS_PER_PARENT = 50
@@ -113,20 +113,22 @@ def _dependence(
 
 def noise_concerns(checks: pd.DataFrame) -> list[Concern]:
     """What the checks of the noise say against the model, worst variables first."""
+    cutoff = _SIGNIFICANT / max(len(checks), 1)
     strongest = checks[["mean_explained", "size_explained"]].max(axis=1)
-    is_dependent = (checks["dependence_p_value"] < _SIGNIFICANT / len(checks)) & (strongest > _EXPLAINED)
+    is_dependent = (checks["dependence_p_value"] < cutoff) & (strongest > _EXPLAINED)
     dependent = checks[is_dependent].loc[strongest[is_dependent].sort_values(ascending=False).index]
-    is_far = (checks["gaussian_p_value"] < _SIGNIFICANT / len(checks)) & (checks["gaussian_w"] < _GAUSSIAN_W)
+    is_far = (checks["gaussian_p_value"] < cutoff) & (checks["gaussian_w"] < _GAUSSIAN_W)
     far = checks[is_far].sort_values("gaussian_w")
     return [
         *_concern(
             "dependent noise",
             dependent[["dependence_p_value", "mean_explained", "size_explained"]],
             lambda row: (
-                f"parents explain {row['mean_explained']:.0%} of the residual, {row['size_explained']:.0%} of its size"
+                f"they explain {row['mean_explained']:.0%} of its residuals, {row['size_explained']:.0%} of their size"
             ),
-            "The noise depends on the parents of {}: a hidden common cause, a wrong edge, or noise that is not "
-            "additive. Plot residuals(X) against the parents, and see whether grandag++ finds the same edges.",
+            "The noise is not independent of the parents: {}. A hidden common cause, a wrong or missing edge, noise "
+            "that is not additive, or a curve that fits badly: plot residuals(X) against the parents, and see whether "
+            "another method finds the same edges.",
         ),
         *_concern(
             "non-Gaussian noise",

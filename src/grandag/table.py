@@ -143,8 +143,8 @@ def _matrix(X: Any) -> np.ndarray:
     array = np.asarray(X) if isinstance(X, np.ndarray | list | tuple) else None
     if array is not None and array.ndim != 2:
         raise TableError(
-            f"Expected 2D array, got {array.ndim}D array instead (shape={array.shape}): give one row per observation "
-            "and one column per variable."
+            f"Expected 2D array, got {array.ndim}D array instead (shape={array.shape}). Reshape your data: one row per "
+            "observation and one column per variable."
         )
     if array is not None and array.dtype.kind in "USO":
         for k, column in enumerate(array.T):

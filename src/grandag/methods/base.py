@@ -195,7 +195,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             return table.values
         constant = ", ".join(repr(table.names[j]) for j in np.flatnonzero(is_constant))
         self.notes_.append(f"Constant columns are isolated nodes of the graph: {constant}.")
-        warnings.warn(self.notes_[-1], UserWarning, stacklevel=5)
+        warnings.warn(self.notes_[-1], UserWarning, stacklevel=4)
         return np.asarray(table.values[:, self._varying_])
 
     def _knowledge(self) -> Masks:
