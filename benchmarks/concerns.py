@@ -14,6 +14,7 @@ from grandag import CAM, GraNDAG, simulate
 from grandag.diagnostics import noise_concerns
 
 N_SETS = 5
+KINDS = ("dependent noise", "non-Gaussian noise")
 SETTINGS = {
     "Gauss-ANM (all assumptions hold)": ("gauss-anm", "released"),
     "Gauss-ANM with the text's larger noise": ("gauss-anm", "text"),
@@ -34,8 +35,9 @@ def checked_fits(kind: str, law: str, method: str) -> Iterator[tuple[pd.DataFram
         fitted = time.process_time()
         checks = estimator.check_noise(scenario.data)
         share = (time.process_time() - fitted) / (fitted - start)
-        for concern in noise_concerns(checks):
-            checks[concern.kind] = checks.index.isin(concern.variables)
+        found = {concern.kind: concern.variables for concern in noise_concerns(checks)}
+        for kind_of_concern in KINDS:
+            checks[kind_of_concern] = checks.index.isin(found.get(kind_of_concern, ()))
         checks["right"] = (estimator.adjacency_ == adjacency).all(axis=0)
         yield checks, share
 
@@ -47,15 +49,12 @@ def main() -> None:
     for title, (kind, law) in SETTINGS.items():
         for method in ("grandag", "cam"):
             fits = list(checked_fits(kind, law, method))
-            checks = pd.concat([checks for checks, _ in fits]).reindex(
-                columns=["parents", "right", "dependent noise", "non-Gaussian noise"]
-            )
-            flags = checks[["dependent noise", "non-Gaussian noise"]].fillna(False).astype(bool)
+            checks = pd.concat([checks for checks, _ in fits])
             children = checks["parents"] > 0
             parts = []
             for name, chosen in (("right", children & checks["right"]), ("wrong", children & ~checks["right"])):
-                parts.append(f"{int(flags['dependent noise'][chosen].sum())} of {int(chosen.sum())} {name}")
-            far = f"{int(flags['non-Gaussian noise'].sum())} of {len(checks)}"
+                parts.append(f"{int(checks['dependent noise'][chosen].sum())} of {int(chosen.sum())} {name}")
+            far = f"{int(checks['non-Gaussian noise'].sum())} of {len(checks)}"
             share = sum(part for _, part in fits) / len(fits)
             print(f"{title}, {method}: dependent {', '.join(parts)}; non-Gaussian {far}; checks {share:.0%} of the fit")
 

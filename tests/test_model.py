@@ -233,6 +233,23 @@ def test_score_is_the_mean_log_prob_and_that_the_networks_were_trained_with(chai
         assert fitted.score(chain.data) == pytest.approx(fitted.held_out_log_likelihood_, abs=0.3)
 
 
+def test_prediction_of_all_is_the_table_without_its_residuals(chain, fitted):
+    some = chain.data.iloc[5:9]
+    pd.testing.assert_frame_equal(fitted.predict(some), some - fitted.residuals(some))
+    pd.testing.assert_series_equal(fitted.predict(some)["X2"], fitted.predict(some[["X1"]], "X2"))
+    np.testing.assert_array_equal(fitted.predict(some.to_numpy()), fitted.predict(some))
+
+
+def test_rows_with_missing_values_are_left_out_of_the_score_only(chain):
+    model = CAM(missing="drop").fit(chain.data)
+    holed = chain.data.iloc[:20].copy()
+    holed.iloc[3, 1] = np.nan
+    assert model.score(holed) == pytest.approx(model.score(holed.dropna()))
+    for use in (model.predict, model.log_prob, model.residuals):
+        with pytest.raises(TableError, match="missing or infinite values in 'X1'"):
+            use(holed)
+
+
 def test_a_saved_model_is_the_same_model(chain, fitted, tmp_path):
     fitted.save(tmp_path / "model.npz")
     again = grandag.load(tmp_path / "model.npz")

@@ -46,6 +46,7 @@ class TrainingError(RuntimeError):
 class StructureLearner(BaseEstimator):  # type: ignore[misc]
     """Base of all estimators: `fit(X)` sets `adjacency_` (adjacency_[i, j]: i -> j), `strength_` and names.
 
+    `warnings_` then has what speaks against trusting the graph, `notes_` what else a reader should know.
     A method that tests its edges sets `p_values_` and `degrees_of_freedom_` too, which then appear with every edge.
     A subclass gives its name in the registry as `method`, the legal values of its parameters as `_rules`, what it does
     with a table as `_learn`, and the arrays and plain values that make up a fitted model in `_fitted_state` and

@@ -70,7 +70,10 @@ class GenerativeLearner(StructureLearner):
     def predict(self, X: Any, target: str | None = None) -> Any:
         """The mean of the target given its parents in X; without a target, of every variable given its own."""
         model = self.model_
-        return model.predict(self._values_like_training(X) if target is None else X, target)
+        if target is not None:
+            return model.predict(X, target)
+        predicted = model.predict(self._values_like_training(X, missing="error"))
+        return predicted.set_index(X.index) if isinstance(X, pd.DataFrame) else predicted
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean over the rows of X of log p(x) = sum_j log p_j(x_j | parents), in the units of the table.
@@ -78,11 +81,11 @@ class GenerativeLearner(StructureLearner):
         Constant columns have no density and do not count. `y` is ignored.
         """
         model = self.model_
-        return float(model.log_prob(self._values_like_training(X)).mean())
+        return float(model.log_prob(self._values_like_training(X, missing=self.missing)).mean())
 
-    def _values_like_training(self, X: Any) -> np.ndarray:
+    def _values_like_training(self, X: Any, *, missing: str) -> np.ndarray:
         """The numbers of X, which must have the columns of the training table in the same order."""
-        table = as_table(X, missing=self.missing, min_rows=1, min_columns=1)
+        table = as_table(X, missing=missing, min_rows=1, min_columns=1)
         if len(table.names) != self.n_features_in_:
             raise TableError(
                 f"X has {len(table.names)} features, but {type(self).__name__} is expecting {self.n_features_in_} "
