@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
+import numpy as np
 import pandas as pd
 
 from grandag import CAM, GraNDAG, simulate
@@ -42,8 +43,20 @@ def checked_fits(kind: str, law: str, method: str) -> Iterator[tuple[pd.DataFram
         yield checks, share
 
 
+def forced_pairs(n_pairs: int = 100) -> None:
+    """Print how often the noise is found to be dependent in pairs X0 -> X1, with the edge forced either way."""
+    for title, edge in {"right": ("X0", "X1"), "reversed": ("X1", "X0")}.items():
+        n_warned = 0
+        for seed in range(n_pairs):
+            scenario = simulate.draw_scenario("gauss-anm", np.array([[0, 1], [0, 0]]), 1000, random_state=seed)
+            model = CAM(knowledge={"required": [edge]}).fit(scenario.data)
+            n_warned += any(concern.kind == KINDS[0] for concern in model.warnings_)
+        print(f"Gauss-ANM, 2 variables, edge forced to be {title}: dependent in {n_warned} of {n_pairs}")
+
+
 def main() -> None:
     """Print one line per setting and method."""
+    forced_pairs()
     small = simulate.draw_scenario("gauss-anm", simulate.erdos_renyi(3, 2, random_state=0), random_state=0)
     GraNDAG(n_jobs=1, random_state=0).fit(small.data)  # compiles, or loads compiled code
     for title, (kind, law) in SETTINGS.items():

@@ -94,10 +94,10 @@ def test_trifles_in_long_tables_are_no_concern(rng):
     assert kinds(pair_model(), values) == {}
 
 
-def test_long_tables_are_checked_on_some_rows(rng):
+def test_long_tables_are_checked_on_some_rows():
     """Rows that are not looked at do not count: here those are all but every hundredth."""
     n = 100 * MAX_ROWS
-    values = rng.normal(size=(n, 2)) * 0
+    values = np.zeros((n, 2))
     values[np.linspace(0, n - 1, MAX_ROWS).round().astype(int)] = pair_model().sample(MAX_ROWS, 1)
     assert kinds(pair_model(), values) == {}
 

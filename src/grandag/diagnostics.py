@@ -100,8 +100,7 @@ def _dependence(
         """The smallest p-value of the parents, and the part of the target's variance that they explain."""
         if not is_used[target]:
             return 1.0, 0.0
-        inputs = position[parents].tolist()
-        fit = table.regress(int(position[target]), inputs, log_smoothing=np.zeros(len(inputs)))
+        fit = table.regress(int(position[target]), position[parents].tolist())
         variance = float(columns[:, target].var(ddof=1))
         return float(fit.p_values().min()), max(0.0, 1 - fit.sigma2 / variance)
 
