@@ -48,6 +48,25 @@ def test_prints_a_table(finished):
     assert process.stderr in ("", "Compiling for this machine; this takes up to 20 seconds and happens only once.\n")
 
 
+def test_says_what_speaks_against_the_graph(tmp_path):
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=400)
+    frame = pd.DataFrame({"x": x, "y": np.sin(2 * x) + np.exp(x) * rng.exponential(size=400) / 5})
+    frame.to_csv(tmp_path / "skewed.csv", index=False)
+    arguments = ("fit", tmp_path / "skewed.csv", "--method", "cam", "--output", tmp_path / "results")
+    process = run(*arguments)
+    assert process.returncode == 0
+    concerns = json.loads((tmp_path / "results" / "run.json").read_text())["warnings"]
+    assert {"dependent noise", "non-Gaussian noise"} <= {concern["kind"] for concern in concerns}
+    report = (tmp_path / "results" / "report.md").read_text()
+    assert "## What speaks against this graph" in report
+    for concern in concerns:
+        assert process.stderr.count(f"Warning: {concern['message']}") == 1
+        assert f"- **{concern['kind']}**: {concern['message']}" in report
+    assert run(*arguments, "--quiet").stderr == ""
+    assert json.loads(run(*arguments, "--json").stdout)["warnings"] == concerns
+
+
 def test_writes_files(finished, table):
     _, output = finished
     names = {"edges.csv", "graph.json", "graph.dot", "graph.gml", "graph.svg", "model.npz", "report.md", "run.json"}

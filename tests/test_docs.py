@@ -96,6 +96,19 @@ def test_page_on_knowledge(tmp_path):
     assert (read.forbidden, read.tiers) == (scope["knowledge"].forbidden, scope["knowledge"].tiers)
 
 
+def test_page_on_using_the_model(capsys):
+    page = (ROOT / "docs" / "using_the_model.md").read_text()
+    scope: dict[str, object] = {}
+    for code in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL):
+        exec(compile(code, "using_the_model.md", "exec"), scope)
+    assert (scope["rows"].columns == scope["data"].columns).all()
+    assert scope["treated"].mean()["PKA"] == 7
+    assert scope["model"].score(scope["data"]) == pytest.approx(scope["log_density"].mean())
+    assert scope["effect"].n_resamples == 20
+    printed = capsys.readouterr().out
+    assert all(warning.message in printed for warning in scope["model"].warnings_)
+
+
 def test_page_on_simulation():
     page = (ROOT / "docs" / "simulate.md").read_text()
     (code,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)

@@ -98,7 +98,7 @@ def test_duplicate_names(frame):
     [
         (np.ones((20, 1)), r"1 feature\(s\).*at least two columns"),
         (np.ones((3, 4)), r"3 sample\(s\).*minimum of 10.*more rows"),
-        (np.ones(20), r"2D array, got 1D array instead \(shape=\(20,\)\): give one row per observation"),
+        (np.ones(20), r"2D array, got 1D array instead \(shape=\(20,\)\). Reshape your data: one row per observation"),
         (np.ones((2, 3, 4)), "2D array, got 3D array"),
         (np.ones((20, 2)) * 1j, "Complex data"),
         ([[1, "b"]] * 20, r"Column 'X1' does not hold numbers \(for example 'b'\)"),

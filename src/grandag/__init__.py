@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from grandag.methods.base import NotConvergedWarning, TrainingError, load
     from grandag.methods.cam import CAM
     from grandag.methods.grandag.estimator import GraNDAG
+    from grandag.model import CausalModel
     from grandag.resampling import confidence
 
 __version__ = "0.1.0"
 __all__ = [
     "CAM",
+    "CausalModel",
     "GraNDAG",
     "Knowledge",
     "NotConvergedWarning",
@@ -33,6 +35,7 @@ __all__ = [
 
 _HOME = {
     "CAM": "grandag.methods.cam",
+    "CausalModel": "grandag.model",
     "GraNDAG": "grandag.methods.grandag.estimator",
     "Knowledge": "grandag.knowledge",
     "confidence": "grandag.resampling",

@@ -375,7 +375,7 @@ def _report(
 
         print_result(facts, output)
     if not quiet:
-        for message in warned:
+        for message in dict.fromkeys([*warned, *(concern["message"] for concern in facts["warnings"])]):
             typer.echo(f"Warning: {message}", err=True)
 
 

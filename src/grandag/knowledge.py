@@ -12,7 +12,6 @@ into two matrices and refuses contradictions before anything runs.
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -24,6 +23,7 @@ import networkx as nx
 import numpy as np
 
 from grandag.graph import ancestors, is_acyclic, to_networkx
+from grandag.table import suggestion
 
 __all__ = ["Knowledge", "KnowledgeError", "Masks"]
 
@@ -103,7 +103,7 @@ class Knowledge:
         for key in content:
             if key not in known:
                 raise KnowledgeError(
-                    f"{what} has the key {key!r}{_suggestion(key, known)}; the keys are {', '.join(known)}."
+                    f"{what} has the key {key!r}{suggestion(key, known)}; the keys are {', '.join(known)}."
                 )
         return cls(**content)
 
@@ -180,15 +180,10 @@ class Knowledge:
             if not matches.any():
                 raise KnowledgeError(
                     f"The knowledge names {pattern!r} among {field}, but the table has no such column"
-                    f"{_suggestion(pattern, names)}."
+                    f"{suggestion(pattern, names)}."
                 )
             found |= matches
         return found
-
-
-def _suggestion(name: str, known: Sequence[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def _names(field: str, names: Any) -> tuple[str, ...]:

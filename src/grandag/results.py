@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ def summary(model: StructureLearner, *, data: str, seconds: float) -> dict[str, 
         "parameters": {name: plain(value) for name, value in model.get_params(deep=False).items()},
         "seconds": round(seconds, 2),
         "notes": getattr(model, "notes_", []),
+        "warnings": [asdict(concern) for concern in getattr(model, "warnings_", [])],
     }
     for name in ("converged", "n_iter", "held_out_log_likelihood"):
         if hasattr(model, f"{name}_"):
@@ -86,6 +88,9 @@ def _p_value_text(p_value: float) -> str:
 def _report(facts: dict[str, Any]) -> str:
     """The result as a page of Markdown."""
     lines = [f"# Graph learned from {facts['data']}", "", f"{outcome(facts)}.", "", "![The graph](graph.svg)", ""]
+    if facts["warnings"]:
+        lines += ["## What speaks against this graph", ""]
+        lines += [*(f"- **{concern['kind']}**: {concern['message']}" for concern in facts["warnings"]), ""]
     if facts["notes"]:
         lines += ["## Notes", "", *(f"- {note}" for note in facts["notes"]), ""]
     header, rows = edge_table(facts["edges"])

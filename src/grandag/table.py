@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import warnings
 from collections.abc import Iterator, Sequence
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["MIN_ROWS", "Scaling", "Table", "TableError", "as_table", "constant_columns", "read_table", "same_columns",
-           "split_rows"]  # fmt: skip
+           "split_rows", "suggestion"]  # fmt: skip
 
 MIN_ROWS = 10
 """Below this there is nothing to hold out; hundreds of rows are needed for a graph worth reading."""
@@ -100,6 +101,12 @@ def as_table(X: Any, *, missing: str = "error", min_rows: int = MIN_ROWS, min_co
     return Table(values, names, has_own_names, n_dropped)
 
 
+def suggestion(name: str, known: Sequence[str]) -> str:
+    """The end of a sentence about an unknown name: the nearest known one, if any is near."""
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
 def _check_unique(names: Sequence[str]) -> None:
     seen: dict[str, int] = {}
     for position, name in enumerate(names):
@@ -136,8 +143,8 @@ def _matrix(X: Any) -> np.ndarray:
     array = np.asarray(X) if isinstance(X, np.ndarray | list | tuple) else None
     if array is not None and array.ndim != 2:
         raise TableError(
-            f"Expected 2D array, got {array.ndim}D array instead (shape={array.shape}): give one row per observation "
-            "and one column per variable."
+            f"Expected 2D array, got {array.ndim}D array instead (shape={array.shape}). Reshape your data: one row per "
+            "observation and one column per variable."
         )
     if array is not None and array.dtype.kind in "USO":
         for k, column in enumerate(array.T):

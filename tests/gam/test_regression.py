@@ -204,3 +204,13 @@ def test_no_parents(rng):
 @pytest.mark.parametrize(("n", "q", "k"), [(1000, 9, 10), (1000, 40, 9), (500, 19, 9), (27, 1, 9), (20, 10, 3)])
 def test_rule_for_the_basis_size(n, q, k):
     assert basis_size(n, q) == k
+
+
+def test_a_curve_of_its_own_is_the_term_in_and_beyond_the_rows(rng):
+    x = np.column_stack([rng.normal(size=(300, 2)), rng.integers(0, 4, 300)])
+    y = 1000 * (np.sin(2 * x[:, 0]) + x[:, 1] + 0.2 * rng.normal(size=300))
+    fit = SplineTable(np.column_stack([y, x])).regress(0, [1, 2, 3])
+    for parent in (1, 2, 3):
+        points = np.linspace(-8, 8, 400)
+        np.testing.assert_allclose(fit.term_curve(parent)(points), fit.curve(parent, points)[0], rtol=1e-6, atol=1e-4)
+    assert fit.intercept == pytest.approx(y.mean())

@@ -169,7 +169,8 @@ def test_not_converged_is_said_and_still_a_dag(frame):
     assert model.converged_ is False
     assert model.n_iter_ == 20
     assert is_acyclic(model.adjacency_)
-    assert any("not acyclic" in note for note in model.notes_)
+    assert [concern.kind for concern in model.warnings_ if "not acyclic" in concern.message] == ["not converged"]
+    assert not any("not acyclic" in note for note in model.notes_)
 
 
 def test_divergence_is_an_error(frame):

@@ -58,6 +58,21 @@ class Networks(NamedTuple):
             mask[self.inputs[j, 1 : n + 1], j] = True
         return mask
 
+    def layers(self, j: int) -> list[np.ndarray]:
+        """Weight matrices of network j in double precision, biases in column 0, then active inputs by number."""
+        n_inputs = int(self.n_inputs[j])
+        layers = []
+        for layer in range(self.shape.n_layers + 1):
+            weights = weights_of(self.shape, self.parameters[j], n_inputs, layer).astype(np.float64)
+            n_in = layer_size(self.shape, layer)[1]
+            order = np.argsort(self.inputs[j, 1 : n_inputs + 1]) if layer == 0 else np.arange(n_in)
+            layers.append(weights[:, np.concatenate([[0], 1 + order])])
+        return layers
+
+    def constants(self, j: int) -> np.ndarray:
+        """The density's constants of network j, in double precision."""
+        return np.asarray(constants_of(self.shape, self.parameters[j]), dtype=np.float64)
+
     def copy(self) -> Networks:
         """Networks that share nothing with these."""
         return Networks(self.shape, self.parameters.copy(), self.inputs.copy(), self.n_inputs.copy())

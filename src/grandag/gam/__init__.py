@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from grandag.gam.basis import Curve
 from grandag.gam.regression import AdditiveFit, SplineTable
 
-__all__ = ["AdditiveFit", "SplineTable"]
+__all__ = ["AdditiveFit", "Curve", "SplineTable"]

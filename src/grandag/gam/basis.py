@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit
 from scipy.linalg import eigh, eigh_tridiagonal, lapack
 
-__all__ = ["MAX_KNOTS", "SplineBasis", "spline_basis"]
+__all__ = ["MAX_KNOTS", "Curve", "SplineBasis", "spline_basis"]
 
 MAX_KNOTS = 2000
 """Columns with more distinct values than this get a basis from that many evenly spread order statistics."""
@@ -45,6 +45,34 @@ class _Functions:
         """The values (n, k - 1), the line last."""
         scaled = (np.asarray(x, dtype=np.float64) - self.centre) / self.scale
         return np.column_stack([_kernel_sums(self.knots, self.coefficients, scaled), scaled])
+
+
+@dataclass(frozen=True)
+class Curve:
+    """s(x) = sum_a v_a |z - z_a|^3 / 12 + alpha_0 + alpha_1 z, z = (x - centre) / scale; a line beyond the knots."""
+
+    knots: np.ndarray  # (m,) z_a
+    weights: np.ndarray  # (m,) v_a
+    intercept: float
+    slope: float
+    centre: float
+    scale: float
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        """The values (n,) at x."""
+        z = (np.asarray(x, dtype=np.float64) - self.centre) / self.scale
+        inside = np.clip(z, self.knots[0], self.knots[-1])
+        return np.asarray(self._at(inside) + self._end_slopes[np.where(z < inside, 0, 1)] * (z - inside))
+
+    def _at(self, z: np.ndarray) -> np.ndarray:
+        bending = _kernel_sums(self.knots, self.weights[:, None].copy(), np.ascontiguousarray(z))[:, 0]
+        return np.asarray(self.intercept + self.slope * z + bending)
+
+    @functools.cached_property
+    def _end_slopes(self) -> np.ndarray:
+        """Beyond the knots sum_a v_a = sum_a v_a z_a = 0 leaves the slopes alpha_1 -+ sum_a v_a z_a^2 / 4."""
+        bend = float(self.weights @ self.knots**2) / 4
+        return np.array([self.slope - bend, self.slope + bend])
 
 
 class MgcvForm(NamedTuple):
@@ -73,6 +101,13 @@ class SplineBasis:
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """The columns (n, k - 1) at the values x."""
         return np.asarray((self.functions(x) - self.means) @ self.rotation)
+
+    def combine(self, coefficients: np.ndarray) -> Curve:
+        """The sum of the columns with these coefficients (k - 1,), as one function."""
+        functions, weights = self.functions, self.rotation @ coefficients
+        intercept = -float(self.means @ weights)
+        bending = functions.coefficients @ weights[:-1]
+        return Curve(functions.knots, bending, intercept, float(weights[-1]), functions.centre, functions.scale)
 
     @functools.cached_property
     def mgcv_form(self) -> MgcvForm:

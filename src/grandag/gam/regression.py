@@ -21,7 +21,7 @@ import pandas as pd
 from scipy.linalg import lapack
 from threadpoolctl import ThreadpoolController
 
-from grandag.gam.basis import SplineBasis, spline_basis
+from grandag.gam.basis import Curve, SplineBasis, spline_basis
 from grandag.gam.tail import fractional_rank_tail
 from grandag.table import TableError, as_table, constant_columns
 
@@ -227,11 +227,22 @@ class AdditiveFit:
         values = math.sqrt(self.solution.problem.variance) * design @ self.solution.beta[part]
         return np.asarray(values), np.sqrt(self.sigma2 * variance)
 
+    def term_curve(self, parent: str | int) -> Curve:
+        """s_j as a function of its own, which keeps nothing of the table but the knots."""
+        parent = self.table.column(parent)
+        part = self._columns(self.parents.index(parent))
+        unit = math.sqrt(self.solution.problem.variance)
+        return self.products.bases[parent].combine(unit * self.solution.beta[part])
+
+    @property
+    def intercept(self) -> float:
+        """The mean of the target."""
+        return self.products.bases[self.target].functions.centre
+
     def predict(self, values: np.ndarray) -> np.ndarray:
         """The regression at rows with the table's columns."""
-        basis = self.products.bases[self.target]
         curves = [self.curve(parent, values[:, parent])[0] for parent in self.parents]
-        return np.asarray(basis.functions.centre + np.sum([np.zeros(len(values)), *curves], axis=0))
+        return np.asarray(self.intercept + np.sum([np.zeros(len(values)), *curves], axis=0))
 
 
 def _is_whole(rank: float) -> bool:

@@ -7,6 +7,7 @@ import warnings
 import zipfile
 from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -17,11 +18,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from grandag import __version__
+from grandag.diagnostics import Concern, column_concerns, graph_concerns, noise_checks, noise_concerns
 from grandag.gam import SplineTable
 from grandag.graph import to_networkx, topological_order
 from grandag.knowledge import Knowledge, KnowledgeError, Masks
-from grandag.methods.parameters import Rule, check_parameters, plain
+from grandag.methods.parameters import Rule, as_generator, check_parameters, plain
 from grandag.methods.prune import prune
+from grandag.model import CausalModel
 from grandag.progress import Listener
 from grandag.table import Table, TableError, as_table, constant_columns, same_columns
 
@@ -46,16 +49,10 @@ class TrainingError(RuntimeError):
     """Training broke down; there is no result."""
 
 
-def as_generator(random_state: Any) -> np.random.Generator:
-    """A generator from None, a seed, a numpy Generator or a RandomState."""
-    if isinstance(random_state, np.random.RandomState):
-        random_state = int(random_state.randint(2**31))
-    return np.random.default_rng(random_state)
-
-
 class StructureLearner(BaseEstimator):  # type: ignore[misc]
     """Base of all estimators: `fit(X)` sets `adjacency_` (adjacency_[i, j]: i -> j), `strength_` and names.
 
+    `warnings_` then has what speaks against trusting the graph, `notes_` what else a reader should know.
     A method that tests its edges sets `p_values_` and `degrees_of_freedom_` too, and `grandag.confidence` can add
     `frequency_` and `reverse_frequency_`; what is known appears with every edge.
     A subclass gives its name in the registry as `method`, the legal values of its parameters as `_rules`, what it does
@@ -65,6 +62,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
 
     _masks_: Masks
     _varying_: np.ndarray
+    _constants_: np.ndarray
 
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {"default": {}}
     _rules: ClassVar[Mapping[str, Rule]]
@@ -74,6 +72,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     verbose: bool
     names_: tuple[str, ...]
     notes_: list[str]
+    warnings_: list[Concern]
     adjacency_: np.ndarray
     strength_: np.ndarray
     p_values_: np.ndarray
@@ -100,16 +99,30 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         fitted = type(self)(**{name: plain(value) for name, value in given.items()})
         table = as_table(X, missing=self.missing)
         fitted._set_names(table.names, table.has_own_names)
-        fitted.notes_ = []
+        fitted.notes_, fitted.warnings_ = [], []
         fitted._masks_ = Knowledge.of(self.knowledge).masks(table.names)
         with _progress_line() if self.verbose and listener is None else nullcontext(listener) as listener:
             fitted._learn(table, listener)
+        fitted._find_concerns(table)
         self._take_over(fitted)
         return self
 
     def _learn(self, table: Table, listener: Listener | None) -> None:
         """Set all fitted attributes."""
         raise NotImplementedError
+
+    def _causal_model(self) -> CausalModel | None:
+        """Graph and conditionals, where the method has learned any."""
+        return None
+
+    def _find_concerns(self, table: Table) -> None:
+        """Set `warnings_`: what was warned of before, and what columns, graph and noise say against the result."""
+        copies = [concern.variables for concern in self.warnings_ if concern.kind == "copied columns"]
+        self.warnings_ += column_concerns(table.values, table.names, copies)
+        self.warnings_ += graph_concerns(self.adjacency_, table.names, len(table.values))
+        model = self._causal_model()
+        if model is not None:
+            self.warnings_ += noise_concerns(noise_checks(model, table.values))
 
     @property
     def graph_(self) -> Any:
@@ -152,6 +165,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             "names": list(self.names_),
             "has_own_names": hasattr(self, "feature_names_in_"),
             "values": values,
+            "warnings": [asdict(concern) for concern in self.warnings_],
         }
         edge_arrays = {
             attribute.removesuffix("_"): getattr(self, attribute)
@@ -186,11 +200,12 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         if table.n_dropped:
             rows = "1 row" if table.n_dropped == 1 else f"{table.n_dropped:,} rows"
             self.notes_.append(f"Dropped {rows} with missing or infinite values.")
-        self._varying_ = ~is_constant
+        self._varying_, self._constants_ = ~is_constant, np.where(is_constant, table.values[0], np.nan)
         if not is_constant.any():
             return table.values
         constant = ", ".join(repr(table.names[j]) for j in np.flatnonzero(is_constant))
-        self._warn(f"Constant columns are isolated nodes of the graph: {constant}.")
+        self.notes_.append(f"Constant columns are isolated nodes of the graph: {constant}.")
+        warnings.warn(self.notes_[-1], UserWarning, stacklevel=4)
         return np.asarray(table.values[:, self._varying_])
 
     def _knowledge(self) -> Masks:
@@ -209,10 +224,11 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     def _warn_of_copies(self, standardised: np.ndarray) -> None:
         names = [name for name, varies in zip(self.names_, self._varying_, strict=True) if varies]
         for first, second in same_columns(standardised, names):
-            self._warn(
+            message = (
                 f"Columns {first!r} and {second!r} hold the same numbers, up to units: edges from one of them may as "
                 "well be from the other. Leave one out."
             )
+            self._warn(Concern("copied columns", (first, second), {}, message))
 
     def _for_all_columns(self, matrix: np.ndarray, fill: float = 0) -> np.ndarray:
         """A matrix over the varying columns with one value for the constant ones."""
@@ -229,9 +245,10 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         self.notes_.append(f"Pruning dropped {n_dropped:,} of {n_edges:,} edges (p-value {cutoff:g} or more).")
         return result.adjacency
 
-    def _warn(self, message: str, category: type[Warning] = UserWarning) -> None:
-        self.notes_.append(message)
-        warnings.warn(message, category, stacklevel=4)
+    def _warn(self, concern: Concern, category: type[Warning] = UserWarning) -> None:
+        """Keep a concern that cannot wait for the end of the fit, and warn of it."""
+        self.warnings_.append(concern)
+        warnings.warn(concern.message, category, stacklevel=4)
 
     def _set_names(self, names: tuple[str, ...], has_own_names: bool) -> None:
         """scikit-learn's attributes for columns, and ours."""
@@ -248,6 +265,9 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         for attribute in _EDGE_COLUMNS.values():
             if attribute.removesuffix("_") in arrays:
                 setattr(model, attribute, arrays[attribute.removesuffix("_")])
+        model.warnings_ = [
+            Concern(**{**record, "variables": tuple(record["variables"])}) for record in meta["warnings"]
+        ]
         model._restore(arrays, meta["values"])
         return model
 

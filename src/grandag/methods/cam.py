@@ -8,21 +8,23 @@ edge that raises the score most and closes no cycle, until the graph is complete
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from grandag.gam import AdditiveFit, SplineTable
+from grandag.gam import AdditiveFit, Curve, SplineTable
 from grandag.gam.boosting import boosting_shares
-from grandag.methods.base import StructureLearner
+from grandag.methods.generative import GenerativeLearner
 from grandag.methods.parameters import boolean, integer, knowledge, number, one_of, optional
 from grandag.progress import Listener, Progress
 from grandag.table import Scaling, Table
 
-__all__ = ["CAM", "Insertion", "greedy_search", "preselect"]
+__all__ = ["CAM", "AdditiveConditional", "Insertion", "greedy_search", "preselect"]
 
 _PRESELECTION_FROM = 30
 """Number of variables from which candidates are selected first."""
@@ -149,7 +151,54 @@ class _Search:
             self.listener(Progress(stage, step, max(n_steps, step), n_edges=self.n_edges))
 
 
-class CAM(StructureLearner):
+@dataclass(frozen=True)
+class AdditiveConditional:
+    """N(intercept + the sum over the parents of their curves, scale^2)."""
+
+    intercept: float
+    curves: tuple[Curve, ...]
+    scale: float
+
+    @classmethod
+    def of(cls, fit: AdditiveFit) -> AdditiveConditional:
+        """The conditional of a regression."""
+        curves = tuple(fit.term_curve(parent) for parent in fit.parents)
+        return cls(fit.intercept, curves, math.sqrt(fit.sigma2))
+
+    def mean_and_scale(self, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and standard deviation given rows of the parents."""
+        mean = np.full(len(parents), self.intercept)
+        for curve, column in zip(self.curves, parents.T, strict=True):
+            mean += curve(column)
+        return mean, np.full(len(parents), self.scale)
+
+
+def _to_arrays(conditionals: Sequence[AdditiveConditional]) -> dict[str, np.ndarray]:
+    """Conditionals as arrays: curves one after the other, in the order of the conditionals."""
+    curves = [curve for conditional in conditionals for curve in conditional.curves]
+    lines = [(curve.intercept, curve.slope, curve.centre, curve.scale) for curve in curves]
+    return {
+        "conditionals": np.array([(c.intercept, c.scale, len(c.curves)) for c in conditionals]),
+        "curve_sizes": np.array([len(curve.knots) for curve in curves], dtype=np.int64),
+        "curve_lines": np.array(lines, dtype=np.float64).reshape(-1, 4),
+        "curve_knots": np.concatenate([np.zeros(0), *(curve.knots for curve in curves)]),
+        "curve_weights": np.concatenate([np.zeros(0), *(curve.weights for curve in curves)]),
+    }
+
+
+def _from_arrays(arrays: Mapping[str, np.ndarray]) -> list[AdditiveConditional]:
+    """The conditionals that `_to_arrays` wrote."""
+    ends = np.cumsum(arrays["curve_sizes"])[:-1]
+    parts = zip(np.split(arrays["curve_knots"], ends), np.split(arrays["curve_weights"], ends), strict=True)
+    lines = arrays["curve_lines"].tolist()
+    curves = iter([Curve(knots, weights, *line) for (knots, weights), line in zip(parts, lines, strict=False)])
+    return [
+        AdditiveConditional(intercept, tuple(itertools.islice(curves, int(n_curves))), scale)
+        for intercept, scale, n_curves in arrays["conditionals"].tolist()
+    ]
+
+
+class CAM(GenerativeLearner):
     """Learn a DAG with additive functions and Gaussian noise by a greedy search over additive spline regressions.
 
     The paper's strongest competitor, as R's package CAM has it. `CAM.preset("paper")` selects candidates at every size,
@@ -175,6 +224,9 @@ class CAM(StructureLearner):
         score_: Minus the sum of the logarithms of the residual variances, before pruning.
         causal_order_: Names, parents before children.
         notes_: What a reader of the result should know.
+        warnings_: What speaks against trusting the graph: a list of records with kind, variables, numbers and message.
+        model_: Graph and additive regressions as a `CausalModel`, whose methods the estimator has, too: `sample`,
+            `intervene`, `average_effect`, `log_prob`, `residuals`, `check_noise`, `predict`.
 
     Example:
         >>> from grandag import CAM, datasets
@@ -222,8 +274,13 @@ class CAM(StructureLearner):
         self._keep_search(insertions, values)
         if self.prune:
             adjacency = self._prune(splines, adjacency, self.prune_cutoff, listener)
+        fits = (splines.regress(j, np.flatnonzero(parents).tolist()) for j, parents in enumerate(adjacency.T))
+        self._conditionals_ = [AdditiveConditional.of(fit) for fit in fits]
         self.strength_ = self._for_all_columns(strength)
         self.adjacency_ = self._for_all_columns(adjacency)
+
+    def _varying_conditionals(self) -> list[AdditiveConditional]:
+        return self._conditionals_
 
     def _candidates(self, values: np.ndarray, listener: Listener | None) -> np.ndarray:
         d = values.shape[1]
@@ -242,9 +299,11 @@ class CAM(StructureLearner):
 
     def _fitted_state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         search = self.search_.to_dict(orient="list")
-        return {"varying": self._varying_}, {"search": search, "score": self.score_, "notes": self.notes_}
+        arrays = {"varying": self._varying_, "constants": self._constants_, **_to_arrays(self._conditionals_)}
+        return arrays, {"search": search, "score": self.score_, "notes": self.notes_}
 
     def _restore(self, arrays: Mapping[str, np.ndarray], values: Mapping[str, Any]) -> None:
-        self._varying_ = arrays["varying"]
+        self._varying_, self._constants_ = arrays["varying"], arrays["constants"]
+        self._conditionals_ = _from_arrays(arrays)
         self.search_ = pd.DataFrame(values["search"], columns=["source", "target", "gain", "score"])
         self.score_, self.notes_ = values["score"], values["notes"]

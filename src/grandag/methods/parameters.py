@@ -14,6 +14,7 @@ from grandag.knowledge import Knowledge
 __all__ = [
     "ParameterError",
     "Rule",
+    "as_generator",
     "boolean",
     "check_parameters",
     "integer",
@@ -93,6 +94,13 @@ random_state = Rule(
     ),
     "None, a whole number of at least 0, a numpy Generator or a RandomState",
 )
+
+
+def as_generator(random_state: Any) -> np.random.Generator:
+    """A generator from None, a seed, a numpy Generator or a RandomState."""
+    if isinstance(random_state, np.random.RandomState):
+        random_state = int(random_state.randint(2**31))
+    return np.random.default_rng(random_state)
 
 
 def plain(value: Any) -> Any:

@@ -10,21 +10,24 @@ import pandas as pd
 from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
+from grandag.diagnostics import Concern
 from grandag.engine.compiled import announcing_compilation
 from grandag.engine.density import DENSITIES
 from grandag.engine.network import ACTIVATIONS, Networks, Shape
-from grandag.engine.training import expected_jacobian, mean_log_likelihood
+from grandag.engine.training import expected_jacobian
 from grandag.gam import SplineTable
 from grandag.graph import is_acyclic
 from grandag.methods import parameters
-from grandag.methods.base import NotConvergedWarning, StructureLearner, TrainingError, as_generator
+from grandag.methods.base import NotConvergedWarning, TrainingError, as_generator
+from grandag.methods.generative import GenerativeLearner
+from grandag.methods.grandag.conditionals import NetworkConditional, network_conditionals
 from grandag.methods.grandag.neighbours import IMPLEMENTATIONS, NeighboursConfig, neighbours
 from grandag.methods.grandag.retrain import RetrainConfig, RetrainResult, retrain
 from grandag.methods.grandag.threshold import threshold
 from grandag.methods.grandag.train import NetworkConfig, Outcome, Trace, TrainConfig, TrainResult, train
 from grandag.methods.parameters import boolean, integer, number, one_of
 from grandag.progress import Listener
-from grandag.table import Scaling, Table, TableError, as_table, split_rows
+from grandag.table import Scaling, Table, split_rows
 
 __all__ = ["PRESETS", "GraNDAG"]
 
@@ -105,7 +108,7 @@ class _Data(NamedTuple):
     held_out: np.ndarray
 
 
-class GraNDAG(StructureLearner):
+class GraNDAG(GenerativeLearner):
     """Learn a DAG and its conditional distributions by gradient-based neural DAG learning.
 
     One small network per variable gives the parameters of its conditional density; the graph is in the weights, and
@@ -163,6 +166,9 @@ class GraNDAG(StructureLearner):
         held_out_log_likelihood_: Of the retrained model: mean over held-out rows of the joint log-density, in the
             units of the table.
         notes_: What a reader of the result should know: constant columns, dropped rows, caps.
+        warnings_: What speaks against trusting the graph: a list of records with kind, variables, numbers and message.
+        model_: Graph and conditionals as a `CausalModel`, whose methods the estimator has, too: `sample`, `intervene`,
+            `average_effect`, `log_prob`, `residuals`, `check_noise`, `predict`.
 
     Example:
         >>> from grandag import GraNDAG, datasets
@@ -251,31 +257,8 @@ class GraNDAG(StructureLearner):
         check_is_fitted(self, "adjacency_")
         return self.strength_
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Mean over the rows of X of log p(x) = sum_j log p_j(x_j | parents), in the units of the table.
-
-        Constant columns have no density and do not count. `y` is ignored.
-        """
-        check_is_fitted(self, "adjacency_")
-        if self._conditionals_ is None:
-            raise TrainingError("This model has no conditionals to score with: fit it with retrain=True.")
-        scaled = self._scaling_.apply(self._values_like_training(X)[:, self._varying_], self.dtype)
-        return self._in_table_units(float(mean_log_likelihood(self._conditionals_, scaled, self._n_threads()).sum()))
-
-    def _values_like_training(self, X: Any) -> np.ndarray:
-        """The numbers of X, which must have the columns of the training table in the same order."""
-        table = as_table(X, missing=self.missing, min_rows=1, min_columns=1)
-        if len(table.names) != self.n_features_in_:
-            raise TableError(
-                f"X has {len(table.names)} features, but {type(self).__name__} is expecting {self.n_features_in_} "
-                "features as input."
-            )
-        if table.has_own_names and hasattr(self, "feature_names_in_") and table.names != self.names_:
-            raise TableError(
-                "The feature names should match those that were passed during fit: X has the columns "
-                f"{', '.join(table.names[:10])}, the model {', '.join(self.names_[:10])}; give them in this order."
-            )
-        return table.values
+    def _varying_conditionals(self) -> list[NetworkConditional] | None:
+        return None if self._conditionals_ is None else network_conditionals(self._conditionals_, self._scaling_)
 
     def _n_threads(self) -> int:
         n_variables = int(self._varying_.sum())
@@ -370,12 +353,13 @@ class GraNDAG(StructureLearner):
             self.A_phi_trace_ = np.array([self._for_all_columns(A) for A in result.A_phi_trace])
         if not self.converged_:
             h = self.trace_["h"].iloc[-1]
-            self._warn(
+            message = (
                 f"The graph was not acyclic after {result.n_iterations:,} iterations (h = {h:.1e}, tolerance "
                 f"{self.tolerance:.0e}); weak edges were removed until it was. Raise max_iterations, or "
-                "subproblem_tolerance, before you rely on it.",
-                NotConvergedWarning,
+                "subproblem_tolerance, before you rely on it."
             )
+            numbers = {"h": float(h), "tolerance": self.tolerance, "iterations": result.n_iterations}
+            self._warn(Concern("not converged", (), numbers, message), NotConvergedWarning)
 
     def _keep_conditionals(self, result: RetrainResult) -> None:
         """Fitted attributes of the retraining stage; raises if there is nothing to keep."""
@@ -385,7 +369,11 @@ class GraNDAG(StructureLearner):
                 "learning_rate, or leave it out with retrain=False."
             )
         if result.outcome is Outcome.NOT_FINITE:
-            self._warn(f"Retraining broke down at iteration {result.n_iterations:,}; its best conditionals are kept.")
+            message = (
+                f"Retraining broke down at iteration {result.n_iterations:,}; its best conditionals are kept. Lower "
+                "learning_rate before you use them."
+            )
+            self._warn(Concern("retraining broke down", (), {"iterations": result.n_iterations}, message))
         self._conditionals_ = result.networks
         joint = result.held_out_log_likelihood * result.networks.shape.n_variables
         self.held_out_log_likelihood_ = self._in_table_units(joint)
@@ -399,6 +387,7 @@ class GraNDAG(StructureLearner):
             "A_phi": self.A_phi_,
             "mask": self.mask_,
             "varying": self._varying_,
+            "constants": self._constants_,
             "mean": self._scaling_.mean,
             "scale": self._scaling_.scale,
             "trace": self.trace_.to_numpy(dtype=np.float64),
@@ -414,6 +403,7 @@ class GraNDAG(StructureLearner):
 
     def _restore(self, arrays: Mapping[str, np.ndarray], values: Mapping[str, Any]) -> None:
         self.A_phi_, self.mask_, self._varying_ = arrays["A_phi"], arrays["mask"], arrays["varying"]
+        self._constants_ = arrays["constants"]
         self._scaling_ = Scaling(arrays["mean"], arrays["scale"])
         self.trace_ = pd.DataFrame(arrays["trace"], columns=list(Trace._fields)).astype(
             {"iteration": int, "n_edges": int}

@@ -1,0 +1,196 @@
+"""What speaks against trusting a graph, in plain words, with numbers and advice.
+
+The noise of a variable is checked by its standardised residuals r, on at most 2,000 rows:
+
+    dependence   additive regressions of r and of |r| on the parents: does their mean, or their size, follow a parent?
+    Gaussianity  W of Shapiro and Wilk: 1 for Gaussian noise, 0.955 for uniform, 0.96 for Laplace, 0.83 for exponential
+
+Long tables make trifles significant. A concern therefore needs both: a p-value below 0.001 after Bonferroni's
+correction, and an effect that matters: more than 10 % of the variance of r or |r| explained, W below 0.97.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from grandag.gam import SplineTable
+from grandag.table import MIN_ROWS, constant_columns
+
+if TYPE_CHECKING:
+    from grandag.model import CausalModel
+
+__all__ = ["Concern", "column_concerns", "graph_concerns", "noise_checks", "noise_concerns"]
+
+MAX_ROWS = 2000
+"""Rows that the checks of columns and noise use, evenly spread over the table."""
+
+_SIGNIFICANT = 0.001
+_EXPLAINED = 0.1
+_GAUSSIAN_W = 0.97
+_NEAR = 0.99
+_ROWS_PER_PARENT = 50
+"""A curve spends up to nine degrees of freedom; with fewer rows than this, five per degree, it follows the noise."""
+
+_SHOWN = 5
+"""Names in one sentence; the others are in the numbers."""
+
+
+@dataclass(frozen=True)
+class Concern:
+    """One reason not to trust the graph: its kind, the variables, the numbers, and a sentence with advice."""
+
+    kind: str
+    variables: tuple[str, ...]
+    numbers: dict[str, Any]
+    message: str
+
+
+def spread_rows(values: np.ndarray) -> np.ndarray:
+    """At most `MAX_ROWS` rows, evenly spread."""
+    n = len(values)
+    return values if n <= MAX_ROWS else values[np.linspace(0, n - 1, MAX_ROWS).round().astype(int)]
+
+
+def noise_checks(model: CausalModel, values: np.ndarray) -> pd.DataFrame:
+    """One row per variable with noise, for rows `values` of the model's table.
+
+    Columns: parents (how many), dependence_p_value (of the strongest of all tests, corrected), mean_explained and
+    size_explained (parts of the variance of r and |r|), gaussian_w, gaussian_p_value, skewness, excess_kurtosis.
+    """
+    from scipy import stats
+
+    from grandag.model import Fixed
+
+    rows = spread_rows(values)
+    residuals = model.residuals(rows, standardised=True).to_numpy()
+    noisy = [j for j, c in enumerate(model.conditionals) if not isinstance(c, Fixed) and np.ptp(residuals[:, j]) > 0]
+    dependence = _dependence(rows, residuals, model.adjacency, noisy)
+    records = []
+    for j in noisy:
+        r = residuals[:, j]
+        z = (r - r.mean()) / r.std()
+        w, p_value = stats.shapiro(z) if len(z) >= 3 else (1.0, 1.0)
+        gaussian = float(w), float(p_value), float((z**3).mean()), float((z**4).mean() - 3)
+        records.append((int(model.adjacency[:, j].sum()), *dependence[j], *gaussian))
+    columns = ["parents", "dependence_p_value", "mean_explained", "size_explained", "gaussian_w", "gaussian_p_value",
+               "skewness", "excess_kurtosis"]  # fmt: skip
+    return pd.DataFrame(records, columns=columns, index=pd.Index([model.names[j] for j in noisy], name="variable"))
+
+
+def _dependence(
+    rows: np.ndarray, residuals: np.ndarray, adjacency: np.ndarray, noisy: Sequence[int]
+) -> dict[int, tuple[float, float, float]]:
+    """By variable: the corrected p-value, and the parts of the variances of r and |r| that the parents explain."""
+    d = rows.shape[1]
+    columns = np.column_stack([rows, residuals, np.abs(residuals)])
+    varies = ~constant_columns(columns)
+    is_used = np.concatenate([adjacency.any(axis=1), np.tile(adjacency.any(axis=0), 2)]) & varies
+    none = dict.fromkeys(noisy, (1.0, 0.0, 0.0))
+    if not is_used.any() or len(rows) < MIN_ROWS:
+        return none
+    position = np.cumsum(is_used) - 1
+    table = SplineTable(columns[:, is_used])
+
+    def explained(target: int, parents: np.ndarray) -> tuple[float, float]:
+        """The smallest p-value of the parents, and the part of the target's variance that they explain."""
+        if not is_used[target]:
+            return 1.0, 0.0
+        fit = table.regress(int(position[target]), position[parents].tolist())
+        variance = float(columns[:, target].var(ddof=1))
+        return float(fit.p_values().min()), max(0.0, 1 - fit.sigma2 / variance)
+
+    found = {}
+    for j in noisy:
+        parents = np.flatnonzero(adjacency[:, j] & varies[:d])
+        if len(parents):
+            (p_mean, of_mean), (p_size, of_size) = explained(d + j, parents), explained(2 * d + j, parents)
+            found[j] = (min(1.0, 2 * len(parents) * min(p_mean, p_size)), of_mean, of_size)
+    return none | found
+
+
+def noise_concerns(checks: pd.DataFrame) -> list[Concern]:
+    """What the checks of the noise say against the model, worst variables first."""
+    cutoff = _SIGNIFICANT / max(len(checks), 1)
+    strongest = checks[["mean_explained", "size_explained"]].max(axis=1)
+    is_dependent = (checks["dependence_p_value"] < cutoff) & (strongest > _EXPLAINED)
+    dependent = checks[is_dependent].loc[strongest[is_dependent].sort_values(ascending=False).index]
+    is_far = (checks["gaussian_p_value"] < cutoff) & (checks["gaussian_w"] < _GAUSSIAN_W)
+    far = checks[is_far].sort_values("gaussian_w")
+    return [
+        *_concern(
+            "dependent noise",
+            dependent[["dependence_p_value", "mean_explained", "size_explained"]],
+            lambda row: (
+                f"they explain {row['mean_explained']:.0%} of its residuals, {row['size_explained']:.0%} of their size"
+            ),
+            "The noise is not independent of the parents: {}. A hidden common cause, a wrong or missing edge, noise "
+            "that is not additive, or a curve that fits badly: plot residuals(X) against the parents, and see whether "
+            "another method finds the same edges.",
+        ),
+        *_concern(
+            "non-Gaussian noise",
+            far[["gaussian_w", "gaussian_p_value", "skewness", "excess_kurtosis"]],
+            lambda row: f"skewness {row['skewness']:.1f}, excess kurtosis {row['excess_kurtosis']:.1f}",
+            "The residuals are far from Gaussian for {}: directions that rest on the likelihood may be wrong. "
+            "Transform these columns (the logarithm of positive, skewed ones) or look for outliers, and fit again.",
+        ),
+    ]
+
+
+def graph_concerns(adjacency: np.ndarray, names: Sequence[str], n_rows: int) -> list[Concern]:
+    """Variables with more parents than the rows can tell apart."""
+    n_parents = pd.Series(adjacency.sum(axis=0), index=list(names)).sort_values(ascending=False)
+    many = n_parents[n_rows < _ROWS_PER_PARENT * n_parents]
+    table = pd.DataFrame({"parents": many, "rows_per_parent": n_rows / many})
+    return _concern(
+        "few rows per parent",
+        table,
+        lambda row: f"{row['parents']:.0f} parents, {row['rows_per_parent']:.0f} rows for each",
+        f"There are fewer than {_ROWS_PER_PARENT} rows per parent for {{}}: some of these edges may be chance. Get "
+        "more rows, use fewer columns, or forbid edges that cannot be.",
+    )
+
+
+def column_concerns(values: np.ndarray, names: Sequence[str], copies: Sequence[tuple[str, ...]] = ()) -> list[Concern]:
+    """Pairs of varying columns that are nearly the same, up to a line or to any increasing or decreasing function.
+
+    Pairs in `copies` have been told of already.
+    """
+    from scipy.stats import rankdata
+
+    rows = spread_rows(values)
+    varies = np.flatnonzero(~constant_columns(rows))
+    if len(varies) < 2 or len(rows) < MIN_ROWS:
+        return []
+    linear = np.abs(np.corrcoef(rows[:, varies], rowvar=False))
+    monotone = np.abs(np.corrcoef(rankdata(rows[:, varies], axis=0), rowvar=False))
+    correlation = np.maximum(linear, monotone)
+    seen = [names[int(node)] for node in varies]
+    near = [(seen[i], seen[j], correlation[i, j]) for i, j in np.argwhere(np.triu(correlation, 1) > _NEAR).tolist()]
+    pairs = [pair for pair in near if pair[:2] not in copies]
+    table = pd.DataFrame(
+        {"correlation": [value for *_, value in pairs]}, index=[f"{first} and {second}" for first, second, _ in pairs]
+    )
+    concerns = _concern(
+        "near-duplicate columns",
+        table.sort_values("correlation", ascending=False),
+        lambda row: f"correlation {row['correlation']:.4f}",
+        "Columns are nearly the same: {}. Edges of one may as well be of the other: leave one of each pair out.",
+    )
+    involved = tuple(dict.fromkeys(name for pair in pairs for name in pair[:2]))
+    return [Concern(concern.kind, involved, concern.numbers, concern.message) for concern in concerns]
+
+
+def _concern(kind: str, table: pd.DataFrame, describe: Callable[[pd.Series], str], message: str) -> list[Concern]:
+    """One concern about the rows of a table, worst first; none if there are no rows."""
+    if table.empty:
+        return []
+    shown = [f"{name!r} ({describe(row)})" for name, row in table.head(_SHOWN).iterrows()]
+    others = f" and {len(table) - _SHOWN} more" if len(table) > _SHOWN else ""
+    numbers = {str(name): {str(key): float(value) for key, value in row.items()} for name, row in table.iterrows()}
+    return [Concern(kind, tuple(numbers), numbers, message.format(", ".join(shown) + others))]

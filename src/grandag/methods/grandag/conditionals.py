@@ -1,0 +1,62 @@
+"""The retrained networks as conditional distributions in the units of the table.
+
+    mean of x_j = mean_j + scale_j mu_j(z),    its deviation = scale_j sigma_j(z),    z_i = (x_i - mean_i) / scale_i
+
+The forward pass of `engine/network.py` in double precision, for any number of rows and without compilation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from grandag.engine.network import ACTIVATIONS, LEAKY_SLOPE, Networks
+from grandag.table import Scaling
+
+__all__ = ["NetworkConditional", "network_conditionals"]
+
+
+@dataclass(frozen=True)
+class NetworkConditional:
+    """One network: theta = (mu), with one log sigma for all rows, or theta = (mu, log sigma)."""
+
+    layers: tuple[np.ndarray, ...]  # (outputs, 1 + inputs) each, biases in column 0
+    activation: int
+    log_sigma: float | None
+    parents: Scaling
+    mean: float
+    scale: float
+
+    def mean_and_scale(self, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and standard deviation given rows of the parents."""
+        *hidden, last = self.layers
+        units = self.parents.apply(parents, "float64")
+        for layer in hidden:
+            units = self._activate(layer[:, 0] + units @ layer[:, 1:].T)
+        theta = last[:, 0] + units @ last[:, 1:].T
+        log_sigma = theta[:, 1] if self.log_sigma is None else np.full(len(theta), self.log_sigma)
+        return self.mean + self.scale * theta[:, 0], self.scale * np.exp(log_sigma)
+
+    def _activate(self, x: np.ndarray) -> np.ndarray:
+        if self.activation == ACTIVATIONS["leaky-relu"]:
+            return np.where(x > 0, x, LEAKY_SLOPE * x)
+        return np.asarray((x + np.sqrt(x * x + 4)) / 2)
+
+
+def network_conditionals(networks: Networks, scaling: Scaling) -> list[NetworkConditional]:
+    """The conditionals of all networks; `scaling` is that of the table they were trained on."""
+    conditionals = []
+    for j, is_parent in enumerate(networks.mask.T):
+        constants = networks.constants(j)
+        conditionals.append(
+            NetworkConditional(
+                layers=tuple(networks.layers(j)),
+                activation=networks.shape.activation,
+                log_sigma=float(constants[0]) if len(constants) else None,
+                parents=Scaling(scaling.mean[is_parent], scaling.scale[is_parent]),
+                mean=float(scaling.mean[j]),
+                scale=float(scaling.scale[j]),
+            )
+        )
+    return conditionals

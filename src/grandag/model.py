@@ -1,0 +1,248 @@
+"""A causal model to be used: new rows, interventions, effects, densities, residuals and predictions.
+
+    p(x) = prod_j N(x_j; mu_j(parents of j), sigma_j(parents of j)^2)
+
+An intervention do(x_k = value) replaces the k-th factor by the value and leaves all others as they are. All is in the
+units of the table that the model was learned from, by its column names.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+
+from grandag.graph import is_acyclic, topological_order
+from grandag.methods.parameters import ParameterError, as_generator, check_parameters, integer, number
+from grandag.methods.parameters import random_state as seed_rule
+from grandag.table import TableError, as_table, suggestion
+
+__all__ = ["CausalModel", "Conditional", "Effect", "Fixed"]
+
+_LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
+_DRAWS = 10_000
+"""Rows behind a mean, unless told otherwise."""
+
+
+class Conditional(Protocol):
+    """A Gaussian distribution of one variable given its parents."""
+
+    def mean_and_scale(self, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and standard deviation (n,) given rows of the parents (n, p), which come in column order."""
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A variable without noise: set by an intervention, or constant in the table. It has no density."""
+
+    value: float
+
+    def mean_and_scale(self, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The value, and 0."""
+        return np.full(len(parents), self.value), np.zeros(len(parents))
+
+
+@dataclass(frozen=True)
+class Effect:
+    """E[outcome | do(cause = high)] - E[outcome | do(cause = low)], with a percentile interval over refitted models."""
+
+    cause: str
+    outcome: str
+    low: float
+    high: float
+    effect: float
+    interval: tuple[float, float] | None = None
+    level: float | None = None
+    n_resamples: int = 0
+
+
+@dataclass(frozen=True)
+class CausalModel:
+    """A DAG with one conditional distribution per variable.
+
+    `conditionals[j]` is that of variable j given the variables i with adjacency[i, j], in column order.
+
+    Example:
+        >>> from grandag import CAM, datasets
+        >>> model = CAM().fit(datasets.load_sachs().data).model_
+        >>> model.intervene({"PKA": 800.0}).sample(3, random_state=1)["PKA"].tolist()
+        [800.0, 800.0, 800.0]
+    """
+
+    names: tuple[str, ...]
+    adjacency: np.ndarray
+    conditionals: tuple[Conditional, ...]
+
+    def __post_init__(self) -> None:
+        d = len(self.names)
+        if self.adjacency.shape != (d, d) or len(self.conditionals) != d or len(set(self.names)) != d:
+            raise ValueError(
+                "A model needs different names, a square adjacency matrix and conditionals of one length; got "
+                f"{d} names, shape {self.adjacency.shape} and {len(self.conditionals)} conditionals."
+            )
+        if not is_acyclic(self.adjacency):
+            raise ValueError("A model needs a graph without cycles; the given one has a cycle.")
+
+    def sample(self, n: int, random_state: Any = None) -> pd.DataFrame:
+        """New rows.
+
+        Every variable has its own stream of noise: with the same seed, rows with and without an intervention differ in
+        descendants of the intervened variables only, and these share their noise.
+        """
+        check_parameters({"n": n, "random_state": random_state}, {"n": integer(1), "random_state": seed_rule})
+        return self._frame(self._propagate(self._noise(n, random_state))[0])
+
+    def intervene(self, values: Mapping[str, float]) -> CausalModel:
+        """The model in which these variables have been set from outside: no parent has a say in them any more."""
+        if not isinstance(values, Mapping):
+            raise ParameterError("values", f"must be a dictionary of names and numbers; got {values!r}.")
+        adjacency, conditionals = self.adjacency.copy(), list(self.conditionals)
+        for name, value in values.items():
+            node = self._node(name)
+            if not number(-math.inf).is_legal(value):
+                raise ParameterError("values", f"must set finite numbers; {name!r} has {value!r}.")
+            adjacency[:, node], conditionals[node] = False, Fixed(float(value))
+        return replace(self, adjacency=adjacency, conditionals=tuple(conditionals))
+
+    def mean(self, n: int = _DRAWS, random_state: Any = 0) -> pd.Series:
+        """The mean of every variable, by `n` draws: averages of conditional means over noise and its mirror image.
+
+        Exact for linear models, whatever the draws. The default seed makes means of two interventions comparable.
+        """
+        check_parameters({"n": n, "random_state": random_state}, {"n": integer(2), "random_state": seed_rule})
+        half = self._noise((n + 1) // 2, random_state)
+        return pd.Series(self._propagate(np.vstack([half, -half]))[1].mean(axis=0), index=list(self.names))
+
+    def average_effect(
+        self,
+        cause: str,
+        outcome: str,
+        *,
+        low: float | None = None,
+        high: float | None = None,
+        resamples: Sequence[Any] = (),
+        level: float = 0.9,
+        n: int = _DRAWS,
+        random_state: Any = 0,
+    ) -> Effect:
+        """The change of the outcome's mean when the cause is set to `high` instead of `low`.
+
+        By default these are the quartiles of the cause in this model. `resamples` are models of the same variables
+        fitted to resampled data (estimators, or their `model_`): the interval holds the middle `level` of their
+        effects. A model in which no path leads from the cause to the outcome has the effect 0.
+        """
+        rules = {"level": number(0, 0.999, open_minimum=True), "random_state": seed_rule}
+        check_parameters({"level": level, "random_state": random_state}, rules)
+        models = [getattr(resample, "model_", resample) for resample in resamples]
+        if len(models) == 1 or not all(isinstance(model, CausalModel) for model in models):
+            raise ParameterError("resamples", "must be two or more fitted estimators or their models.")
+        if low is None or high is None:
+            quartiles = self.sample(_DRAWS, 0)[self.names[self._node(cause)]].quantile([0.25, 0.75])
+            low, high = (quartiles.iloc[0] if low is None else low), (quartiles.iloc[1] if high is None else high)
+        contrast = (cause, outcome, float(low), float(high))
+        seed = int(as_generator(random_state).integers(2**31))
+        effect = self._effect(*contrast, n, seed)
+        if not models:
+            return Effect(*contrast, effect)
+        effects = [model._effect(*contrast, n, seed) for model in models]
+        ends = np.quantile(effects, [(1 - level) / 2, (1 + level) / 2])
+        return Effect(*contrast, effect, (float(ends[0]), float(ends[1])), level, len(models))
+
+    def log_prob(self, X: Any) -> pd.Series:
+        """The logarithm of the joint density of each row. Constant and intervened variables do not count."""
+        values, index = self._values(X)
+        return pd.Series(self._log_densities(values).sum(axis=1), index=index, name="log_prob")
+
+    def residuals(self, X: Any, *, standardised: bool = False) -> pd.DataFrame:
+        """Each value minus its mean given its parents; `standardised` divides by its standard deviation."""
+        values, index = self._values(X)
+        mean, scale = self._means_and_scales(values)
+        residuals = values - mean
+        if standardised:
+            residuals /= np.where(scale > 0, scale, 1.0)
+        return self._frame(residuals, index)
+
+    def check_noise(self, X: Any) -> pd.DataFrame:
+        """Is the noise of each variable independent of its parents, and Gaussian? See `grandag.diagnostics`."""
+        from grandag.diagnostics import noise_checks
+
+        values, _ = self._values(X)
+        return noise_checks(self, values)
+
+    def predict(self, X: Any, target: str | None = None) -> Any:
+        """The mean of the target given its parents in X (a series), or of every variable given its own (a data frame).
+
+        For a target, a data frame needs the columns of its parents only.
+        """
+        if target is None:
+            values, index = self._values(X)
+            return self._frame(self._means_and_scales(values)[0], index)
+        node = self._node(target)
+        parents = np.flatnonzero(self.adjacency[:, node])
+        values, index = self._values(X, parents)
+        return pd.Series(self.conditionals[node].mean_and_scale(values)[0], index=index, name=target)
+
+    def _effect(self, cause: str, outcome: str, low: float, high: float, n: int, seed: int) -> float:
+        target = self.names[self._node(outcome)]
+        means = [self.intervene({cause: value}).mean(n, seed)[target] for value in (high, low)]
+        return float(means[0] - means[1])
+
+    def _noise(self, n: int, random_state: Any) -> np.ndarray:
+        return np.column_stack([stream.normal(size=n) for stream in as_generator(random_state).spawn(len(self.names))])
+
+    def _propagate(self, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Rows made from standard normal noise (n, d), parents first, and their means given the parents."""
+        values, means = np.empty_like(noise), np.empty_like(noise)
+        for node in topological_order(self.adjacency):
+            parents = values[:, self.adjacency[:, node]]
+            means[:, node], scale = self.conditionals[node].mean_and_scale(parents)
+            values[:, node] = means[:, node] + scale * noise[:, node]
+        return values, means
+
+    def _means_and_scales(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        pairs = [
+            conditional.mean_and_scale(values[:, self.adjacency[:, node]])
+            for node, conditional in enumerate(self.conditionals)
+        ]
+        return np.column_stack([mean for mean, _ in pairs]), np.column_stack([scale for _, scale in pairs])
+
+    def _log_densities(self, values: np.ndarray) -> np.ndarray:
+        """log p_j (n, d); 0 for variables without noise."""
+        mean, scale = self._means_and_scales(values)
+        has_noise = scale > 0
+        positive = np.where(has_noise, scale, 1.0)
+        log_p = -0.5 * ((values - mean) / positive) ** 2 - _LOG_SQRT_2PI - np.log(positive)
+        return np.where(has_noise, log_p, 0.0)
+
+    def _node(self, name: str) -> int:
+        if name not in self.names:
+            raise TableError(f"The model has no variable {name!r}{suggestion(str(name), self.names)}.")
+        return self.names.index(name)
+
+    def _values(self, X: Any, nodes: np.ndarray | None = None) -> tuple[np.ndarray, pd.Index]:
+        """The columns of X for some nodes, or for all, and its row labels; a data frame's are found by name."""
+        wanted = np.arange(len(self.names)) if nodes is None else nodes
+        if hasattr(X, "columns"):
+            given = {str(name): name for name in X.columns}
+            columns = [self.names[node] for node in wanted]
+            for name in columns:
+                if name not in given:
+                    near = suggestion(name, list(given))
+                    raise TableError(f"X has no column {name!r}, which the model needs{near}.")
+            selected = X[[given[name] for name in columns]]
+            values = as_table(selected, min_rows=1, min_columns=0).values
+        else:
+            values = as_table(X, min_rows=1, min_columns=1).values
+            if values.shape[1] != len(self.names):
+                raise TableError(
+                    f"X has {values.shape[1]} columns, but the model has {len(self.names)}: give them all, in order."
+                )
+            values = values[:, wanted]
+        return values, X.index if isinstance(X, pd.DataFrame) else pd.RangeIndex(len(values))
+
+    def _frame(self, values: np.ndarray, index: pd.Index | None = None) -> pd.DataFrame:
+        return pd.DataFrame(values, columns=list(self.names), index=index)
