@@ -12,15 +12,22 @@ if TYPE_CHECKING:
     from grandag import datasets, graph, metrics
     from grandag.methods.base import NotConvergedWarning, TrainingError, load
     from grandag.methods.cam import CAM
+    from grandag.methods.dag_gnn import DAGGNN
     from grandag.methods.grandag.estimator import GraNDAG
+    from grandag.methods.notears import NOTEARS
+    from grandag.methods.random_graph import RandomGraph
 
 __version__ = "0.1.0"
-__all__ = ["CAM", "GraNDAG", "NotConvergedWarning", "TrainingError", "datasets", "graph", "load", "metrics"]
+__all__ = ["CAM", "DAGGNN", "NOTEARS", "GraNDAG", "NotConvergedWarning", "RandomGraph", "TrainingError", "datasets",
+           "graph", "load", "metrics"]  # fmt: skip
 
 _HOME = {
     "CAM": "grandag.methods.cam",
+    "DAGGNN": "grandag.methods.dag_gnn",
     "GraNDAG": "grandag.methods.grandag.estimator",
+    "NOTEARS": "grandag.methods.notears",
     "NotConvergedWarning": "grandag.methods.base",
+    "RandomGraph": "grandag.methods.random_graph",
     "TrainingError": "grandag.methods.base",
     "load": "grandag.methods.base",
 }

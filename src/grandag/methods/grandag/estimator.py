@@ -18,13 +18,13 @@ from grandag.gam import SplineTable
 from grandag.graph import is_acyclic
 from grandag.methods import parameters
 from grandag.methods.base import NotConvergedWarning, StructureLearner, TrainingError, as_generator
-from grandag.methods.grandag.neighbours import NeighboursConfig, neighbours
+from grandag.methods.grandag.neighbours import NeighboursConfig
 from grandag.methods.grandag.retrain import RetrainConfig, RetrainResult, retrain
 from grandag.methods.grandag.threshold import threshold
 from grandag.methods.grandag.train import NetworkConfig, Outcome, Trace, TrainConfig, TrainResult, train
 from grandag.methods.parameters import boolean, integer, number, one_of
 from grandag.progress import Listener
-from grandag.table import Scaling, Table, TableError, as_table, split_rows
+from grandag.table import Scaling, Table, split_rows
 
 __all__ = ["PRESETS", "GraNDAG"]
 
@@ -55,9 +55,6 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
 }
 """The default differs from the paper where it was measured to be better: see docs/method.md."""
-
-_SELECTION_FROM = 50
-"""Number of variables from which neighbours are selected first (section 3.5 of the paper)."""
 
 _VARIABLES_PER_THREAD = 8
 """Fewer networks than this per thread are not worth the threads' meeting."""
@@ -248,21 +245,6 @@ class GraNDAG(StructureLearner):
         scaled = self._scaling_.apply(self._values_like_training(X)[:, self._varying_], self.dtype)
         return self._in_table_units(float(mean_log_likelihood(self._conditionals_, scaled, self._n_threads()).sum()))
 
-    def _values_like_training(self, X: Any) -> np.ndarray:
-        """The numbers of X, which must have the columns of the training table in the same order."""
-        table = as_table(X, missing=self.missing, min_rows=1, min_columns=1)
-        if len(table.names) != self.n_features_in_:
-            raise TableError(
-                f"X has {len(table.names)} features, but {type(self).__name__} is expecting {self.n_features_in_} "
-                "features as input."
-            )
-        if table.has_own_names and hasattr(self, "feature_names_in_") and table.names != self.names_:
-            raise TableError(
-                "The feature names should match those that were passed during fit: X has the columns "
-                f"{', '.join(table.names[:10])}, the model {', '.join(self.names_[:10])}; give them in this order."
-            )
-        return table.values
-
     def _n_threads(self) -> int:
         n_variables = int(self._varying_.sum())
         return max(1, min(int(effective_n_jobs(self.n_jobs)), n_variables // _VARIABLES_PER_THREAD))
@@ -276,7 +258,10 @@ class GraNDAG(StructureLearner):
         data = self._prepare(values, split_rng)
         network = NetworkConfig(self.n_layers, self.n_units, self.activation, self.density, self.dtype)
         n_threads = self._n_threads()
-        mask = self._open_inputs(data, neighbours_rng, listener)
+        selection = NeighboursConfig(self.n_trees, self.neighbour_threshold)
+        mask = self._open_inputs(
+            np.concatenate(data), self.neighbour_selection, selection, neighbours_rng, self.n_jobs, listener
+        )
         training = TrainConfig(
             learning_rate=self.learning_rate,
             later_learning_rate=self.later_learning_rate,
@@ -321,17 +306,6 @@ class GraNDAG(StructureLearner):
         if len(held_out_rows) < round(self.held_out_fraction * n):
             self.notes_.append(f"{len(held_out_rows):,} of the {n:,} rows are held out (max_held_out).")
         return _Data(scaled[train_rows], scaled[held_out_rows])
-
-    def _open_inputs(self, data: _Data, rng: np.random.Generator, listener: Listener | None) -> np.ndarray:
-        """The mask to start from: all other variables, or those that neighbour selection leaves."""
-        d = data.rows.shape[1]
-        is_asked = d >= _SELECTION_FROM if self.neighbour_selection == "auto" else self.neighbour_selection
-        if not is_asked or d < 2:
-            return ~np.eye(d, dtype=bool)
-        config = NeighboursConfig(self.n_trees, self.neighbour_threshold)
-        mask = neighbours(np.concatenate(data), config, rng, n_jobs=effective_n_jobs(self.n_jobs), listener=listener)
-        self.notes_.append(f"Neighbour selection left {int(mask.sum()):,} of {d * (d - 1):,} possible edges open.")
-        return mask
 
     def _keep_training(self, result: TrainResult) -> None:
         """Fitted attributes of the training stage; raises or warns if it did not end well."""
