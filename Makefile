@@ -29,6 +29,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/fit_time.py
 	$(BIN)/python benchmarks/additive.py
 	$(BIN)/python benchmarks/metrics.py
+	$(BIN)/python benchmarks/baselines.py
 
 accuracy: $(READY)
 	$(BIN)/python benchmarks/accuracy.py

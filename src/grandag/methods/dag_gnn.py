@@ -136,7 +136,8 @@ def _reduce_h(
 ) -> tuple[float, float]:
     """Subproblems with a growing penalty until h is a quarter of what it was; h, and the lowest loss of all epochs.
 
-    Ends early, as the released program, when the loss is twice its best.
+    Ends early, as the released program, when the loss is twice its best; that program then forgets to look at h again,
+    and can go on to its last subproblem without ever growing the penalty.
     """
     config = training.config
     while True:

@@ -84,6 +84,7 @@ class RandomGraph(StructureLearner):
         17
     """
 
+    presets = {"default": {}, "paper": {"n_edges": "uniform"}}  # noqa: RUF012 (typed in the base class)
     _rules = {  # noqa: RUF012 (typed in the base class)
         "n_edges": _EDGES,
         "missing": one_of("error", "drop"),

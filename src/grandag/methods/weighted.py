@@ -29,6 +29,8 @@ class WeightedLearner(StructureLearner):
     (`_log_density`), on columns that vary, scaled if asked for.
     """
 
+    presets = {"default": {}, "paper": {}}  # noqa: RUF012 (typed in the base class); the defaults are the paper's
+
     weight_threshold: float
     standardise: bool
     neighbour_selection: bool | str
