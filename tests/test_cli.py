@@ -142,8 +142,10 @@ def test_illegal_options_of_the_baselines(table):
     assert process.returncode == 2
     assert "has no meaning for the method 'notears'" in process.stderr
     process = run("fit", table, "--method", "random", "--edges", "many")
-    assert process.returncode == 1
-    assert process.stderr.startswith("Error: The parameter 'n_edges' must be 'uniform', 'fixed' or a whole number")
+    assert process.returncode == 2
+    assert process.stderr.startswith(
+        "Error: --edges must be 'uniform', 'fixed' or a whole number, at least 0; got 'many'"
+    )
 
 
 def test_not_converged(table):
