@@ -8,7 +8,7 @@ from scipy.stats import norm
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import grandag
-from grandag import NOTEARS, NotConvergedWarning
+from grandag import NOTEARS, NotConvergedWarning, TrainingError
 from grandag.graph import is_acyclic
 from grandag.methods.gaussian import least_squares, moments
 from grandag.methods.notears import NotearsConfig, acyclicity, loss, notears
@@ -173,6 +173,20 @@ def test_constant_columns(rng):
         model = NOTEARS().fit(X)
     assert not model.adjacency_[3].any()
     assert np.isfinite(model.score(X))
+
+
+def test_numbers_beyond_squares(rng):
+    X, _, _ = linear_data(rng)
+    with pytest.raises(TrainingError, match="standardise=True"):
+        NOTEARS().fit(X * 1e200)
+    assert NOTEARS(standardise=True).fit(X * 1e200).converged_
+
+
+def test_columns_in_thousands():
+    """Steps that are too long by far overflow h, and are taken back."""
+    model = NOTEARS().fit(grandag.datasets.load_sachs().data)
+    assert model.converged_
+    assert np.isfinite(model.objective_)
 
 
 def test_save_and_load(rng, tmp_path):

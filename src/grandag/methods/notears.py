@@ -20,6 +20,7 @@ import scipy.linalg
 from threadpoolctl import threadpool_limits
 
 from grandag.methods import parameters
+from grandag.methods.base import TrainingError
 from grandag.methods.gaussian import LinearGaussian, least_squares, moments
 from grandag.methods.orthantwise import minimise
 from grandag.methods.parameters import boolean, integer, number, one_of
@@ -92,7 +93,7 @@ class _Problem:
         value, gradient = loss(weights, self.covariance)
         h, h_gradient = acyclicity(weights)
         gradient += (self.lagrange_multiplier + self.penalty * h) * h_gradient
-        return value + self.lagrange_multiplier * h + 0.5 * self.penalty * h**2, gradient[self.allowed]
+        return value + self.lagrange_multiplier * h + 0.5 * self.penalty * h * h, gradient[self.allowed]
 
 
 def notears(
@@ -240,7 +241,10 @@ class NOTEARS(WeightedLearner):
     def _learn_weights(
         self, values: np.ndarray, allowed: np.ndarray, rng: np.random.Generator, listener: Listener | None
     ) -> np.ndarray:
-        self._moments = moments(values)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._moments = moments(values)
+        if not np.isfinite(self._moments.covariance).all():
+            raise TrainingError("The squares of the columns are too large for a computer: use standardise=True.")
         config = NotearsConfig(self.sparsity, self.tolerance, self.max_penalty)
         result = notears(self._moments.covariance, allowed, config, listener=listener)
         self.trace_ = pd.DataFrame(result.trace, columns=list(NotearsTrace._fields))
