@@ -30,6 +30,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/neighbours.py
 	$(BIN)/python benchmarks/additive.py
 	$(BIN)/python benchmarks/metrics.py
+	$(BIN)/python benchmarks/baselines.py
 	$(BIN)/python benchmarks/simulation.py
 	$(BIN)/python benchmarks/concerns.py
 

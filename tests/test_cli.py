@@ -135,6 +135,39 @@ def test_options_reach_the_method(table, arguments, parameters):
     assert {name: facts[name] for name in parameters} == parameters
 
 
+@pytest.mark.parametrize(
+    ("arguments", "parameters"),
+    [
+        (["notears", "--sparsity", 0.05, "--weights-at", 0.2], {"sparsity": 0.05, "weight_threshold": 0.2}),
+        (["notears", "--preset", "paper", "--prune", "--standardise"], {"prune": True, "standardise": True}),
+        (
+            ["dag-gnn", "--epochs", 30, "--encoder-units", 8, "--decoder-units", 9, "--batch-size", 50],
+            {"n_epochs": 30, "n_encoder_units": 8, "n_decoder_units": 9, "batch_size": 50, "random_state": 0},
+        ),
+        (["random", "--edges", 2, "--seed", 4], {"n_edges": 2, "random_state": 4}),
+        (["random", "--preset", "paper"], {"n_edges": "uniform"}),
+    ],
+)
+def test_options_of_the_baselines(table, tmp_path, arguments, parameters):
+    process = run("fit", table, "--json", "--output", tmp_path / "results", "--method", *arguments)
+    assert process.returncode in (0, 3)
+    facts = json.loads(process.stdout)
+    assert facts["method"] == arguments[0]
+    assert {name: facts["parameters"][name] for name in parameters} == parameters
+    assert (tmp_path / "results" / "graph.svg").exists()
+
+
+def test_illegal_options_of_the_baselines(table):
+    process = run("fit", table, "--method", "notears", "--units", 5)
+    assert process.returncode == 2
+    assert "has no meaning for the method 'notears'" in process.stderr
+    process = run("fit", table, "--method", "random", "--edges", "many")
+    assert process.returncode == 2
+    assert process.stderr.startswith(
+        "Error: --edges must be 'uniform', 'fixed' or a whole number, at least 0; got 'many'"
+    )
+
+
 def test_not_converged(table):
     process = run("fit", table, "--max-iterations", 50)
     assert process.returncode == 3

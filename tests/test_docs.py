@@ -118,6 +118,14 @@ def test_page_on_simulation():
     assert all(0 <= share <= 1 for share in scope["free"])
 
 
+def test_page_on_baselines():
+    page = (ROOT / "docs" / "baselines.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    scope: dict[str, object] = {}
+    exec(compile(code, "baselines.md", "exec"), scope)
+    assert scope["scores"]["NOTEARS"] > scope["scores"]["RANDOM"]
+
+
 def test_make_targets_exist():
     targets = [command for command in commands() if command.startswith("make")]
     assert targets == ["make demo", "make test"]

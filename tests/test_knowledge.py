@@ -137,7 +137,8 @@ def test_every_method_obeys(method, knowledge, seed):
     frame = pd.DataFrame(rng.normal(size=(60, 4)) @ rng.normal(size=(4, 4)), columns=list("abcd"))
     entry = METHODS[method]
     estimator = entry.estimator()
-    quick = {"max_iterations": 300, "random_state": seed} if "max_iterations" in estimator().get_params() else {}
+    wanted = {"max_iterations": 300, "n_epochs": 2, "max_penalty": 100.0, "random_state": seed}
+    quick = {name: value for name, value in wanted.items() if name in estimator().get_params()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = estimator(**{**entry.parameters, **quick}, knowledge=knowledge).fit(frame)

@@ -13,17 +13,23 @@ if TYPE_CHECKING:
     from grandag.knowledge import Knowledge
     from grandag.methods.base import NotConvergedWarning, TrainingError, load
     from grandag.methods.cam import CAM
+    from grandag.methods.dag_gnn import DAGGNN
     from grandag.methods.grandag.estimator import GraNDAG
+    from grandag.methods.notears import NOTEARS
+    from grandag.methods.random_graph import RandomGraph
     from grandag.model import CausalModel
     from grandag.resampling import confidence
 
 __version__ = "0.1.0"
 __all__ = [
     "CAM",
+    "DAGGNN",
+    "NOTEARS",
     "CausalModel",
     "GraNDAG",
     "Knowledge",
     "NotConvergedWarning",
+    "RandomGraph",
     "TrainingError",
     "confidence",
     "datasets",
@@ -36,10 +42,13 @@ __all__ = [
 _HOME = {
     "CAM": "grandag.methods.cam",
     "CausalModel": "grandag.model",
+    "DAGGNN": "grandag.methods.dag_gnn",
     "GraNDAG": "grandag.methods.grandag.estimator",
     "Knowledge": "grandag.knowledge",
+    "NOTEARS": "grandag.methods.notears",
     "confidence": "grandag.resampling",
     "NotConvergedWarning": "grandag.methods.base",
+    "RandomGraph": "grandag.methods.random_graph",
     "TrainingError": "grandag.methods.base",
     "load": "grandag.methods.base",
 }

@@ -112,12 +112,16 @@ _OPTIONS = {
     "neighbour_selection": "--neighbours",
     "neighbour_threshold": "--neighbours-at",
     "preselection": "--preselect",
+    "n_encoder_units": "--encoder-units",
+    "n_decoder_units": "--decoder-units",
+    "n_epochs": "--epochs",
+    "weight_threshold": "--weights-at",
+    "n_edges": "--edges",
     "prune_cutoff": "--prune-at",
     "max_parents": "--max-parents",
     "n_jobs": "--jobs",
     "random_state": "--seed",
     "n_nodes": "--nodes",
-    "n_edges": "--edges",
     "n_rows": "--rows",
     "graph": "--graph",
     "law": "--law",
@@ -170,7 +174,8 @@ def fit(
         Activation | None, typer.Option(help="Default: leaky-relu.", rich_help_panel=_NETWORK)
     ] = None,
     learning_rate: Annotated[
-        float | None, typer.Option(help="Of the first subproblem. Default: 0.01.", rich_help_panel=_TRAINING)
+        float | None,
+        typer.Option(help="Of the first subproblem. Default: 0.01; DAG-GNN: 0.003.", rich_help_panel=_TRAINING),
     ] = None,
     later_learning_rate: Annotated[
         float | None,
@@ -179,13 +184,13 @@ def fit(
         ),
     ] = None,
     batch_size: Annotated[
-        int | None, typer.Option(help="Rows per iteration. Default: 64.", rich_help_panel=_TRAINING)
+        int | None, typer.Option(help="Rows per iteration. Default: 64; DAG-GNN: 100.", rich_help_panel=_TRAINING)
     ] = None,
     mask_threshold: Annotated[
         float | None, typer.Option(help="Inputs this weak are masked. Default: 1e-4.", rich_help_panel=_TRAINING)
     ] = None,
     tolerance: Annotated[
-        float | None, typer.Option(help="On h = tr(e^A) - d. Default: 1e-8.", rich_help_panel=_TRAINING)
+        float | None, typer.Option(help="On the acyclicity h. Default: 1e-8.", rich_help_panel=_TRAINING)
     ] = None,
     subproblem_tolerance: Annotated[
         float | None,
@@ -196,7 +201,7 @@ def fit(
         bool | None,
         typer.Option(
             "--neighbours/--no-neighbours",
-            help="Select candidate parents first. Default: from 50 columns on.",
+            help="Select candidate parents first. Default: from 50 columns on; NOTEARS, DAG-GNN: no.",
             rich_help_panel=_TRAINING,
         ),
     ] = None,
@@ -221,10 +226,34 @@ def fit(
     max_parents: Annotated[
         int | None, typer.Option(help="CAM: of one column. Default: one per 20 rows.", rich_help_panel=_TRAINING)
     ] = None,
+    sparsity: Annotated[
+        float | None, typer.Option(help="NOTEARS: weight of the L1 term. Default: 0.1.", rich_help_panel=_TRAINING)
+    ] = None,
+    weight_threshold: Annotated[
+        float | None,
+        typer.Option(
+            "--weights-at",
+            help="NOTEARS, DAG-GNN: edges with smaller weights go. Default: 0.3.",
+            rich_help_panel=_TRAINING,
+        ),
+    ] = None,
+    encoder_units: Annotated[
+        int | None, typer.Option(help="DAG-GNN: hidden units. Default: 64.", rich_help_panel=_NETWORK)
+    ] = None,
+    decoder_units: Annotated[
+        int | None, typer.Option(help="DAG-GNN: hidden units. Default: 64.", rich_help_panel=_NETWORK)
+    ] = None,
+    epochs: Annotated[
+        int | None, typer.Option(help="DAG-GNN: per subproblem. Default: 300.", rich_help_panel=_TRAINING)
+    ] = None,
+    edges: Annotated[
+        str | None,
+        typer.Option(help="RANDOM: 'uniform', 'fixed' or a number. Default: uniform.", rich_help_panel=_TRAINING),
+    ] = None,
     prune: Annotated[
         bool | None,
         typer.Option(
-            help="Drop edges that are not significant in an additive regression. Default: yes.",
+            help="Drop edges that are not significant in an additive regression. Default: yes (GraN-DAG, CAM).",
             rich_help_panel=_TRAINING,
         ),
     ] = None,
@@ -274,6 +303,12 @@ def fit(
         "neighbour_trees": neighbour_trees and neighbour_trees.value,
         "preselection": preselection,
         "max_parents": max_parents,
+        "sparsity": sparsity,
+        "weight_threshold": weight_threshold,
+        "n_encoder_units": encoder_units,
+        "n_decoder_units": decoder_units,
+        "n_epochs": epochs,
+        "n_edges": int(edges) if edges is not None and edges.isdigit() else edges,
         "prune": prune,
         "prune_cutoff": prune_cutoff,
         "retrain": retrain,

@@ -167,8 +167,9 @@ def column_concerns(values: np.ndarray, names: Sequence[str], copies: Sequence[t
     varies = np.flatnonzero(~constant_columns(rows))
     if len(varies) < 2 or len(rows) < MIN_ROWS:
         return []
-    linear = np.abs(np.corrcoef(rows[:, varies], rowvar=False))
-    monotone = np.abs(np.corrcoef(rankdata(rows[:, varies], axis=0), rowvar=False))
+    columns = rows[:, varies] / np.abs(rows[:, varies]).max(axis=0)  # squares of huge numbers would be infinite
+    linear = np.abs(np.corrcoef(columns, rowvar=False))
+    monotone = np.abs(np.corrcoef(rankdata(columns, axis=0), rowvar=False))
     correlation = np.maximum(linear, monotone)
     seen = [names[int(node)] for node in varies]
     near = [(seen[i], seen[j], correlation[i, j]) for i, j in np.argwhere(np.triu(correlation, 1) > _NEAR).tolist()]

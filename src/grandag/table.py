@@ -15,8 +15,8 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MIN_ROWS", "Scaling", "Table", "TableError", "as_table", "constant_columns", "read_table", "same_columns",
-           "split_rows", "suggestion"]  # fmt: skip
+__all__ = ["MIN_ROWS", "Scaling", "Table", "TableError", "as_table", "blocks", "constant_columns", "read_table",
+           "same_columns", "split_rows", "suggestion"]  # fmt: skip
 
 MIN_ROWS = 10
 """Below this there is nothing to hold out; hundreds of rows are needed for a graph worth reading."""
@@ -39,7 +39,7 @@ class Table:
     n_dropped: int = 0
 
 
-def _blocks(n_rows: int, size: int = 8192) -> Iterator[slice]:
+def blocks(n_rows: int, size: int = 8192) -> Iterator[slice]:
     """Slices over the rows, so that no second table in double precision is made."""
     return (slice(start, start + size) for start in range(0, n_rows, size))
 
@@ -56,7 +56,7 @@ class Scaling:
         """Mean 0 and variance 1."""
         mean = values.mean(axis=0)
         unit = np.maximum(values.max(axis=0) - mean, mean - values.min(axis=0))  # squares stay in range in any unit
-        squares = sum((((values[block] - mean) / unit) ** 2).sum(axis=0) for block in _blocks(len(values)))
+        squares = sum((((values[block] - mean) / unit) ** 2).sum(axis=0) for block in blocks(len(values)))
         return cls(mean, unit * np.sqrt(squares / len(values)))
 
     @classmethod
@@ -67,7 +67,7 @@ class Scaling:
     def apply(self, values: np.ndarray, dtype: str) -> np.ndarray:
         """Scaled values in the given precision."""
         scaled = np.empty(values.shape, dtype)
-        for block in _blocks(len(values)):
+        for block in blocks(len(values)):
             scaled[block] = (values[block] - self.mean) / self.scale
         return scaled
 

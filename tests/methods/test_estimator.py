@@ -407,7 +407,7 @@ def test_open_inputs_without_a_cycle(rng, monkeypatch):
     """Nothing to train: strengths must not be those of the initial weights."""
     mask = np.zeros((3, 3), dtype=bool)
     mask[0, 1] = mask[0, 2] = True
-    monkeypatch.setattr("grandag.methods.grandag.estimator.neighbours", lambda *_, **__: mask)
+    monkeypatch.setattr("grandag.methods.base.neighbours", lambda *_, **__: mask)
     values = rng.normal(size=(1000, 3))
     values[:, 1] = np.sin(2 * values[:, 0]) + 0.1 * values[:, 1]
     model = GraNDAG(neighbour_selection=True, random_state=0).fit(values)

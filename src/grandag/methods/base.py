@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -22,6 +23,7 @@ from grandag.diagnostics import Concern, column_concerns, graph_concerns, noise_
 from grandag.gam import SplineTable
 from grandag.graph import to_networkx, topological_order
 from grandag.knowledge import Knowledge, KnowledgeError, Masks
+from grandag.methods.grandag.neighbours import NeighboursConfig, neighbours
 from grandag.methods.parameters import Rule, as_generator, check_parameters, plain
 from grandag.methods.prune import prune
 from grandag.model import CausalModel
@@ -31,6 +33,10 @@ from grandag.table import Table, TableError, as_table, constant_columns, same_co
 __all__ = ["NotConvergedWarning", "StructureLearner", "TrainingError", "as_generator", "load"]
 
 _FORMAT = 1
+
+_SELECTION_FROM = 50
+"""Number of variables from which neighbours are selected first (section 3.5 of the paper)."""
+
 _EDGE_COLUMNS = {
     "strength": "strength_",
     "p_value": "p_values_",
@@ -221,6 +227,21 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         varying = np.ix_(self._varying_, self._varying_)
         return Masks(allowed[varying], required[varying])
 
+    def _values_like_training(self, X: Any, *, missing: str) -> np.ndarray:
+        """The numbers of X, which must have the columns of the training table in the same order."""
+        table = as_table(X, missing=missing, min_rows=1, min_columns=1)
+        if len(table.names) != self.n_features_in_:
+            raise TableError(
+                f"X has {len(table.names)} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                "features as input."
+            )
+        if table.has_own_names and hasattr(self, "feature_names_in_") and table.names != self.names_:
+            raise TableError(
+                "The feature names should match those that were passed during fit: X has the columns "
+                f"{', '.join(table.names[:10])}, the model {', '.join(self.names_[:10])}; give them in this order."
+            )
+        return table.values
+
     def _warn_of_copies(self, standardised: np.ndarray) -> None:
         names = [name for name, varies in zip(self.names_, self._varying_, strict=True) if varies]
         for first, second in same_columns(standardised, names):
@@ -235,6 +256,28 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         full = np.full((len(self._varying_),) * 2, fill, matrix.dtype)
         full[np.ix_(self._varying_, self._varying_)] = matrix
         return full
+
+    def _open_inputs(
+        self,
+        values: np.ndarray,
+        selection: bool | str,
+        config: NeighboursConfig,
+        rng: np.random.Generator,
+        n_jobs: int | None,
+        listener: Listener | None,
+    ) -> np.ndarray:
+        """The mask to start from: all other variables, or those that neighbour selection leaves."""
+        d = values.shape[1]
+        is_asked = d >= _SELECTION_FROM if selection == "auto" else selection
+        if not is_asked or d < 2:
+            return ~np.eye(d, dtype=bool)
+        if len(values) > config.max_rows:
+            self.notes_.append(
+                f"Neighbours were selected with {config.max_rows:,} of the {len(values):,} rows (max_neighbour_rows)."
+            )
+        mask = neighbours(values, config, rng, n_jobs=effective_n_jobs(n_jobs), listener=listener)
+        self.notes_.append(f"Neighbour selection left {int(mask.sum()):,} of {d * (d - 1):,} possible edges open.")
+        return mask
 
     def _prune(self, table: SplineTable, adjacency: np.ndarray, cutoff: float, listener: Listener | None) -> np.ndarray:
         """The significant or required edges between varying columns; keeps and notes the tests."""

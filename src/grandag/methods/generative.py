@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from grandag.methods.base import StructureLearner, TrainingError
 from grandag.model import CausalModel, Conditional, Effect, Fixed
-from grandag.table import TableError, as_table
 
 __all__ = ["GenerativeLearner"]
 
@@ -82,18 +81,3 @@ class GenerativeLearner(StructureLearner):
         """
         model = self.model_
         return float(model.log_prob(self._values_like_training(X, missing=self.missing)).mean())
-
-    def _values_like_training(self, X: Any, *, missing: str) -> np.ndarray:
-        """The numbers of X, which must have the columns of the training table in the same order."""
-        table = as_table(X, missing=missing, min_rows=1, min_columns=1)
-        if len(table.names) != self.n_features_in_:
-            raise TableError(
-                f"X has {len(table.names)} features, but {type(self).__name__} is expecting {self.n_features_in_} "
-                "features as input."
-            )
-        if table.has_own_names and hasattr(self, "feature_names_in_") and table.names != self.names_:
-            raise TableError(
-                "The feature names should match those that were passed during fit: X has the columns "
-                f"{', '.join(table.names[:10])}, the model {', '.join(self.names_[:10])}; give them in this order."
-            )
-        return table.values

@@ -31,4 +31,7 @@ METHODS = {
         {"density": "gaussian"},
     ),
     "cam": Method("grandag.methods.cam:CAM", "CAM: greedy search over additive models"),
+    "notears": Method("grandag.methods.notears:NOTEARS", "NOTEARS: linear, by continuous optimisation"),
+    "dag-gnn": Method("grandag.methods.dag_gnn:DAGGNN", "DAG-GNN: variational autoencoder"),
+    "random": Method("grandag.methods.random_graph:RandomGraph", "RANDOM: a random graph, whatever the data"),
 }

@@ -21,7 +21,7 @@ from grandag.methods import parameters
 from grandag.methods.base import NotConvergedWarning, TrainingError, as_generator
 from grandag.methods.generative import GenerativeLearner
 from grandag.methods.grandag.conditionals import NetworkConditional, network_conditionals
-from grandag.methods.grandag.neighbours import IMPLEMENTATIONS, NeighboursConfig, neighbours
+from grandag.methods.grandag.neighbours import IMPLEMENTATIONS, NeighboursConfig
 from grandag.methods.grandag.retrain import RetrainConfig, RetrainResult, retrain
 from grandag.methods.grandag.threshold import threshold
 from grandag.methods.grandag.train import NetworkConfig, Outcome, Trace, TrainConfig, TrainResult, train
@@ -60,9 +60,6 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
 }
 """The default differs from the paper where it was measured to be better: see docs/method.md."""
-
-_SELECTION_FROM = 50
-"""Number of variables from which neighbours are selected first (section 3.5 of the paper)."""
 
 _VARIABLES_PER_THREAD = 8
 """Fewer networks than this per thread are not worth the threads' meeting."""
@@ -273,8 +270,14 @@ class GraNDAG(GenerativeLearner):
         data = self._prepare(values, split_rng)
         network = NetworkConfig(self.n_layers, self.n_units, self.activation, self.density, self.dtype)
         n_threads = self._n_threads()
+        selection = NeighboursConfig(
+            self.n_trees, self.neighbour_threshold, self.neighbour_trees, self.max_neighbour_rows
+        )
+        open_inputs = self._open_inputs(
+            np.concatenate(data), self.neighbour_selection, selection, neighbours_rng, self.n_jobs, listener
+        )
         allowed, required = self._knowledge()
-        mask = (self._open_inputs(data, neighbours_rng, listener) & allowed) | required
+        mask = (open_inputs & allowed) | required
         training = TrainConfig(
             learning_rate=self.learning_rate,
             later_learning_rate=self.later_learning_rate,
@@ -319,23 +322,6 @@ class GraNDAG(GenerativeLearner):
         if len(held_out_rows) < round(self.held_out_fraction * n):
             self.notes_.append(f"{len(held_out_rows):,} of the {n:,} rows are held out (max_held_out).")
         return _Data(scaled[train_rows], scaled[held_out_rows])
-
-    def _open_inputs(self, data: _Data, rng: np.random.Generator, listener: Listener | None) -> np.ndarray:
-        """The mask to start from: all other variables, or those that neighbour selection leaves."""
-        d = data.rows.shape[1]
-        is_asked = d >= _SELECTION_FROM if self.neighbour_selection == "auto" else self.neighbour_selection
-        if not is_asked or d < 2:
-            return ~np.eye(d, dtype=bool)
-        rows = np.concatenate(data)
-        if len(rows) > self.max_neighbour_rows:
-            self.notes_.append(
-                f"Neighbours were selected with {self.max_neighbour_rows:,} of the {len(rows):,} rows "
-                "(max_neighbour_rows)."
-            )
-        config = NeighboursConfig(self.n_trees, self.neighbour_threshold, self.neighbour_trees, self.max_neighbour_rows)
-        mask = neighbours(rows, config, rng, n_jobs=effective_n_jobs(self.n_jobs), listener=listener)
-        self.notes_.append(f"Neighbour selection left {int(mask.sum()):,} of {d * (d - 1):,} possible edges open.")
-        return mask
 
     def _keep_training(self, result: TrainResult) -> None:
         """Fitted attributes of the training stage; raises or warns if it did not end well."""
