@@ -48,6 +48,17 @@ def test_code_of_a_page_runs(page, tmp_path, monkeypatch):
         exec(compile(code, f"{page}.md", "exec"), scope)
 
 
+@pytest.mark.parametrize("package", ["dowhy", "pgmpy"])
+@pytest.mark.filterwarnings("ignore")
+def test_code_for_other_packages_runs(package):
+    pytest.importorskip(package, reason="an optional package of the page on other packages")
+    page = (ROOT / "docs" / "interoperability.md").read_text()
+    first = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)[0]
+    (code,) = [code for code in re.findall(r"```py\n(.*?)```", page, flags=re.DOTALL) if package in code]
+    scope: dict[str, object] = {}
+    exec(compile(first + code, "interoperability.md", "exec"), scope)
+
+
 def test_site_builds_and_its_links_hold(tmp_path):
     pytest.importorskip("mkdocs", reason="the documentation tools are in the extra docs")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]

@@ -83,6 +83,14 @@ def test_repeatable_for_any_number_of_processes(chain):
     assert "4 did not converge" in describe(one)
 
 
+def test_kept_models_give_an_interval(chain):
+    result = confidence(CAM(), chain, 8, random_state=1, n_jobs=1, keep_models=True)
+    assert len(result.models) == 8
+    effect = CAM().fit(chain).average_effect("a", "b", low=0.0, high=0.5, resamples=result.models)
+    assert effect.interval[0] <= np.sin(1.0) <= effect.interval[1] + 0.1  # b = sin(2 a) + noise
+    assert confidence(CAM(), chain, 2, random_state=1, n_jobs=1).models == ()
+
+
 def test_progress_and_interruption(chain):
     steps = []
 

@@ -43,6 +43,7 @@ class Confidence:
     strengths: np.ndarray  # (refits, d, d)
     n_not_converged: int = 0
     failures: tuple[str, ...] = field(default=(), repr=False)
+    models: tuple[StructureLearner, ...] = field(default=(), repr=False)  # the refitted ones, if they were to be kept
     was_interrupted: bool = False
 
     @property
@@ -103,10 +104,11 @@ class Confidence:
 
 
 class _Refit(NamedTuple):
-    adjacency: np.ndarray | None
-    strength: np.ndarray | None
-    converged: bool
-    failure: str | None
+    adjacency: np.ndarray | None = None
+    strength: np.ndarray | None = None
+    converged: bool = False
+    failure: str | None = None
+    model: StructureLearner | None = None
 
 
 def confidence(
@@ -117,6 +119,7 @@ def confidence(
     *,
     random_state: Any = None,
     n_jobs: int | None = -1,
+    keep_models: bool = False,
     listener: Listener | None = None,
 ) -> Confidence:
     """Refit an estimator and count its edges.
@@ -131,6 +134,7 @@ def confidence(
         kind: "bootstrap", "subsample" or "restarts".
         random_state: Seed of the resampling and of the refits.
         n_jobs: Processes, -1 for all cores.
+        keep_models: Keep the refitted estimators in `models`, for the interval of `average_effect(resamples=...)`.
         listener: Told after every refit.
 
     Example:
@@ -146,7 +150,7 @@ def confidence(
     table = as_table(X, missing=estimator.missing)
     frame = pd.DataFrame(table.values, columns=list(table.names))
     streams = as_generator(random_state).spawn(resamples)
-    jobs = (delayed(_refit)(_quiet(estimator), frame, kind, stream) for stream in streams)
+    jobs = (delayed(_refit)(_quiet(estimator), frame, kind, stream, keep_models) for stream in streams)
     refits: list[_Refit] = []
     was_interrupted = False
     try:
@@ -163,7 +167,8 @@ def confidence(
     return Confidence(
         table.names, kind, resamples, np.array([refit.adjacency for refit in good]),
         np.array([refit.strength for refit in good]), sum(not refit.converged for refit in good),
-        tuple(refit.failure for refit in refits if refit.failure), was_interrupted,
+        tuple(refit.failure for refit in refits if refit.failure),
+        tuple(refit.model for refit in good if refit.model is not None), was_interrupted,
     )  # fmt: skip
 
 
@@ -180,7 +185,9 @@ def _quiet(estimator: StructureLearner) -> StructureLearner:
     return copy
 
 
-def _refit(estimator: StructureLearner, frame: pd.DataFrame, kind: str, rng: np.random.Generator) -> _Refit:
+def _refit(
+    estimator: StructureLearner, frame: pd.DataFrame, kind: str, rng: np.random.Generator, keep_model: bool
+) -> _Refit:
     n = len(frame)
     if kind == "bootstrap":
         frame = frame.iloc[rng.integers(n, size=n)]
@@ -193,8 +200,9 @@ def _refit(estimator: StructureLearner, frame: pd.DataFrame, kind: str, rng: np.
         try:
             model = estimator.fit(frame.reset_index(drop=True))
         except (TableError, TrainingError) as error:
-            return _Refit(None, None, False, str(error))
-    return _Refit(model.adjacency_, model.strength_, getattr(model, "converged_", True), None)
+            return _Refit(failure=str(error))
+    converged = getattr(model, "converged_", True)
+    return _Refit(model.adjacency_, model.strength_, converged, model=model if keep_model else None)
 
 
 def attach(model: StructureLearner, result: Confidence) -> None:
