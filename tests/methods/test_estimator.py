@@ -336,6 +336,9 @@ def test_load_says_what_is_wrong(tmp_path):
     np.savez(path, meta=np.array(json.dumps({"format": 99, "grandag": "9.9"})))
     with pytest.raises(ValueError, match=r"written by grandag 9\.9: upgrade"):
         grandag.load(path)
+    np.savez(path, meta=np.array(json.dumps({"format": 1, "grandag": "0.1.0"})))
+    with pytest.raises(ValueError, match="it has an older format: fit the model again"):
+        grandag.load(path)
     complete = path.read_bytes()
     np.save(tmp_path / "array.npy", np.ones(3))
     for content in (b"", complete[: len(complete) // 2], (tmp_path / "array.npy").read_bytes()):

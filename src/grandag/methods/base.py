@@ -32,7 +32,7 @@ from grandag.table import Table, TableError, as_table, constant_columns, same_co
 
 __all__ = ["NotConvergedWarning", "StructureLearner", "TrainingError", "as_generator", "load"]
 
-_FORMAT = 1
+_FORMAT = 2
 
 _SELECTION_FROM = 50
 """Number of variables from which neighbours are selected first (section 3.5 of the paper)."""
@@ -335,6 +335,8 @@ def load(path: str | Path) -> StructureLearner:
         meta = json.loads(str(arrays.pop("meta")))
         if meta["format"] > _FORMAT:
             raise ValueError(f"it was written by grandag {meta['grandag']}: upgrade to read it")
+        if meta["format"] < _FORMAT:
+            raise ValueError("it has an older format: fit the model again")
     except FileNotFoundError:
         raise
     except (EOFError, KeyError, OSError, TypeError, ValueError, zipfile.BadZipFile) as error:
