@@ -432,6 +432,19 @@ def test_knowledge(table, tmp_path):
     assert "no such column; did you mean 'out come'?" in process.stderr
 
 
+def test_resamples(table, tmp_path):
+    arguments = ("--method", "cam", "--resamples", 3, "--resample-by", "subsample", "--jobs", 1)
+    process = run("fit", table, "--json", "--output", tmp_path, *arguments)
+    edge = json.loads(process.stdout)["edges"][0]
+    assert 0 <= edge["reverse_frequency"] <= edge["frequency"] <= 1
+    assert process.stderr.splitlines()[0] == "Frequencies are from 3 refits on halves of the rows."
+    assert len(pd.read_csv(tmp_path / "confidence.csv")) >= 1
+    assert ", frequency " in (tmp_path / "graph.svg").read_text()
+    process = run("fit", table, "--method", "cam", "--resamples", -2)
+    assert process.returncode == 2
+    assert "--resamples" in process.stderr
+
+
 @pytest.mark.parametrize("file_format", ["csv", "npy"])
 def test_simulate_fit_score(tmp_path, file_format):
     """The three commands work on each other's files without further words."""

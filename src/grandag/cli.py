@@ -268,10 +268,13 @@ def fit(
     dtype: Annotated[Precision | None, typer.Option(help="Default: float32.", rich_help_panel=_TRAINING)] = None,
     jobs: Annotated[
         int | None,
-        typer.Option(help="Threads, -1 for all cores; results do not depend on it.", rich_help_panel=_TRAINING),
+        typer.Option(
+            help="Threads (processes of --resamples), -1 for all cores; results do not depend on it.",
+            rich_help_panel=_TRAINING,
+        ),
     ] = None,
     resamples: Annotated[
-        int, typer.Option(help="Refit so many times and count the edges.", rich_help_panel=_CONFIDENCE)
+        int, typer.Option(min=0, help="Refit so many times and count the edges.", rich_help_panel=_CONFIDENCE)
     ] = 0,
     resample_kind: Annotated[
         ResampleKind,
@@ -313,7 +316,7 @@ def fit(
         "prune_cutoff": prune_cutoff,
         "retrain": retrain,
         "dtype": dtype and dtype.value,
-        "n_jobs": jobs,
+        "n_jobs": None if resamples else jobs,
     }
     given = {name: value for name, value in chosen.items() if value is not None}
     model = _estimator(str(method), str(preset), {**given, "missing": str(missing)}, seed)
@@ -334,6 +337,10 @@ def fit(
         raise typer.Exit(NOT_CONVERGED)
 
 
+def _option(parameter: str) -> str:
+    return _OPTIONS.get(parameter, f"--{parameter.replace('_', '-')}")
+
+
 def _estimator(method: str, preset: str, parameters: dict[str, Any], seed: int) -> StructureLearner:
     """The estimator of a method; a method without chance has no seed."""
     entry = METHODS[method]
@@ -341,8 +348,7 @@ def _estimator(method: str, preset: str, parameters: dict[str, Any], seed: int) 
     known = estimator().get_params()
     for name in parameters:
         if name not in known:
-            option = _OPTIONS.get(name, f"--{name.replace('_', '-')}")
-            raise typer.BadParameter(f"has no meaning for the method {method!r}.", param_hint=option)
+            raise typer.BadParameter(f"has no meaning for the method {method!r}.", param_hint=_option(name))
     chance = {"random_state": seed} if "random_state" in known else {}
     model: StructureLearner = estimator.preset(preset, **{**entry.parameters, **parameters, **chance})
     return model
@@ -384,13 +390,15 @@ def _refit(
     """Refit, and give the model the frequencies of its edges."""
     from contextlib import nullcontext
 
-    from grandag.resampling import attach, confidence
+    from grandag.resampling import attach, confidence, describe
     from grandag.terminal import progress_line
 
     with nullcontext(None) if quiet else progress_line() as listener:
         n_jobs = -1 if jobs is None else jobs
         refits = confidence(model, frame, resamples, kind, random_state=seed, n_jobs=n_jobs, listener=listener)
     attach(model, refits)
+    if not quiet:
+        typer.echo(describe(refits), err=True)
     return refits
 
 
@@ -588,7 +596,7 @@ def main() -> None:
         from grandag.methods.parameters import ParameterError
 
         if isinstance(error, ParameterError):
-            typer.echo(f"Error: {_OPTIONS.get(error.name, error.name)} {error.message}", err=True)
+            typer.echo(f"Error: {_option(error.name)} {error.message}", err=True)
             sys.exit(WRONG_USAGE)
         if not isinstance(error, ValueError | OSError | TrainingError):
             raise

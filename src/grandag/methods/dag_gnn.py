@@ -21,11 +21,10 @@ from threadpoolctl import threadpool_limits
 
 from grandag.engine.autoencoder import Autoencoder, train_epoch
 from grandag.engine.compiled import announcing_compilation
-from grandag.methods import parameters
 from grandag.methods.base import TrainingError
 from grandag.methods.gaussian import gaussian_log_density
-from grandag.methods.parameters import boolean, integer, number, one_of
-from grandag.methods.weighted import WeightedLearner
+from grandag.methods.parameters import integer, number
+from grandag.methods.weighted import RULES, WeightedLearner
 from grandag.progress import Listener, Progress
 
 __all__ = ["DAGGNN", "DagGnnConfig", "DagGnnResult", "DagGnnTrace", "dag_gnn", "refit"]
@@ -216,25 +215,12 @@ class DAGGNN(WeightedLearner):
     """
 
     _rules = {  # noqa: RUF012 (typed in the base class)
+        **RULES,
         "n_encoder_units": integer(1),
         "n_decoder_units": integer(1),
         "learning_rate": number(0, open_minimum=True),
         "batch_size": integer(1),
         "n_epochs": integer(1),
-        "weight_threshold": number(0),
-        "tolerance": number(0, open_minimum=True),
-        "max_penalty": number(1),
-        "standardise": boolean,
-        "neighbour_selection": one_of("auto", True, False),
-        "neighbour_threshold": number(0),
-        "n_trees": integer(1),
-        "prune": boolean,
-        "prune_cutoff": number(0, 1),
-        "knowledge": parameters.knowledge,
-        "missing": one_of("error", "drop"),
-        "n_jobs": parameters.n_jobs,
-        "random_state": parameters.random_state,
-        "verbose": boolean,
     }
     method = "dag-gnn"
 

@@ -19,12 +19,11 @@ import pandas as pd
 import scipy.linalg
 from threadpoolctl import threadpool_limits
 
-from grandag.methods import parameters
 from grandag.methods.base import TrainingError
 from grandag.methods.gaussian import LinearGaussian, least_squares, moments
 from grandag.methods.orthantwise import minimise
-from grandag.methods.parameters import boolean, integer, number, one_of
-from grandag.methods.weighted import WeightedLearner
+from grandag.methods.parameters import number
+from grandag.methods.weighted import RULES, WeightedLearner
 from grandag.progress import Listener, Progress
 
 __all__ = ["NOTEARS", "NotearsConfig", "NotearsResult", "NotearsTrace", "acyclicity", "loss", "notears"]
@@ -183,21 +182,8 @@ class NOTEARS(WeightedLearner):
     """
 
     _rules = {  # noqa: RUF012 (typed in the base class)
+        **RULES,
         "sparsity": number(0),
-        "weight_threshold": number(0),
-        "tolerance": number(0, open_minimum=True),
-        "max_penalty": number(1),
-        "standardise": boolean,
-        "neighbour_selection": one_of("auto", True, False),
-        "neighbour_threshold": number(0),
-        "n_trees": integer(1),
-        "prune": boolean,
-        "prune_cutoff": number(0, 1),
-        "knowledge": parameters.knowledge,
-        "missing": one_of("error", "drop"),
-        "n_jobs": parameters.n_jobs,
-        "random_state": parameters.random_state,
-        "verbose": boolean,
     }
     method = "notears"
 

@@ -14,13 +14,33 @@ from sklearn.utils.validation import check_is_fitted
 
 from grandag.diagnostics import Concern
 from grandag.gam import SplineTable
+from grandag.methods import parameters
 from grandag.methods.base import NotConvergedWarning, StructureLearner, as_generator
 from grandag.methods.grandag.neighbours import NeighboursConfig
 from grandag.methods.grandag.threshold import threshold
+from grandag.methods.parameters import boolean, integer, number, one_of
 from grandag.progress import Listener
 from grandag.table import Scaling, Table
 
-__all__ = ["WeightedLearner"]
+__all__ = ["RULES", "WeightedLearner"]
+
+RULES = {
+    "weight_threshold": number(0),
+    "tolerance": number(0, open_minimum=True),
+    "max_penalty": number(1),
+    "standardise": boolean,
+    "neighbour_selection": one_of("auto", True, False),
+    "neighbour_threshold": number(0),
+    "n_trees": integer(1),
+    "prune": boolean,
+    "prune_cutoff": number(0, 1),
+    "knowledge": parameters.knowledge,
+    "missing": one_of("error", "drop"),
+    "n_jobs": parameters.n_jobs,
+    "random_state": parameters.random_state,
+    "verbose": boolean,
+}
+"""Of the parameters that both methods have."""
 
 
 class WeightedLearner(StructureLearner):
