@@ -31,6 +31,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/additive.py
 	$(BIN)/python benchmarks/metrics.py
 	$(BIN)/python benchmarks/baselines.py
+	$(BIN)/python benchmarks/equivalence.py
 	$(BIN)/python benchmarks/simulation.py
 	$(BIN)/python benchmarks/concerns.py
 
