@@ -114,7 +114,7 @@ class GeneralisedScore:
         n_folds: int = 10,
         determinant_weight: float = 0.5,
         tolerance: float = 0.1,
-        max_rank: int = 500,
+        max_rank: int = 350,
     ) -> None:
         parameters = locals()
         check_parameters({name: parameters[name] for name in _RULES}, _RULES)

@@ -86,7 +86,7 @@ class KernelConditionals(NamedTuple):
         *,
         regulariser: float = 0.01,
         tolerance: float = 0.1,
-        max_rank: int = 500,
+        max_rank: int = 350,
     ) -> KernelConditionals:
         """Regress every column of a table (n, d) without constant columns on its parents in a DAG.
 
@@ -148,7 +148,7 @@ def held_out_log_density(
     *,
     regulariser: float = 0.01,
     tolerance: float = 0.1,
-    max_rank: int = 500,
+    max_rank: int = 350,
 ) -> float:
     """Mean over the rows held out of log p(x), by the kernel regressions of a DAG on the training rows."""
     fitted = KernelConditionals.fit(
