@@ -34,6 +34,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/equivalence.py
 	$(BIN)/python benchmarks/simulation.py
 	$(BIN)/python benchmarks/concerns.py
+	$(BIN)/python benchmarks/generalised_score.py
 
 confidence: $(READY)
 	$(BIN)/python benchmarks/confidence.py
