@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from grandag.methods.dag_gnn import DAGGNN
     from grandag.methods.ges import GES
     from grandag.methods.grandag.estimator import GraNDAG
+    from grandag.methods.gsf import GSF
     from grandag.methods.notears import NOTEARS
     from grandag.methods.pc import PC
     from grandag.methods.random_graph import RandomGraph
@@ -27,6 +28,7 @@ __all__ = [
     "CAM",
     "DAGGNN",
     "GES",
+    "GSF",
     "NOTEARS",
     "PC",
     "CausalModel",
@@ -48,6 +50,7 @@ _HOME = {
     "CausalModel": "grandag.model",
     "DAGGNN": "grandag.methods.dag_gnn",
     "GES": "grandag.methods.ges",
+    "GSF": "grandag.methods.gsf",
     "GraNDAG": "grandag.methods.grandag.estimator",
     "Knowledge": "grandag.knowledge",
     "NOTEARS": "grandag.methods.notears",
