@@ -7,8 +7,6 @@ milliseconds of a score by number of parents, and the first pass of a search ove
 
 from __future__ import annotations
 
-import statistics
-
 import numpy as np
 
 from common import cpu_seconds, gauss_anm
@@ -42,14 +40,14 @@ def agreement(likelihood: str, n_edges: int) -> None:
         seconds[form], found[form] = cpu_seconds(lambda score=score: [gains(score, *start) for start in starts])
     exact, low_rank = np.concatenate(found["exact"]), np.concatenate(found["low-rank"])
     sign = float((np.sign(exact) == np.sign(low_rank)).mean())
-    best = statistics.mean(x.argmax() == y.argmax() for x, y in zip(found["exact"], found["low-rank"], strict=True))
+    best = float(np.mean([x.argmax() == y.argmax() for x, y in zip(found["exact"], found["low-rank"], strict=True)]))
     ratio = seconds["exact"] / seconds["low-rank"]
     print(f"  {likelihood}, 10 nodes ER{n_edges // 10}, {len(exact)} additions:")
     print(f"    same sign {sign:.3f} {verdict(sign, SIGN_TARGET)}, same best {best:.2f} {verdict(best, BEST_TARGET)}")
     print(f"    median difference {np.median(np.abs(exact)):.2f}, largest error {np.abs(exact - low_rank).max():.2f}")
+    target = f" {verdict(ratio, RATIO_TARGET)}" if likelihood == "cross-validated" else ""
     print(
-        f"    exact {seconds['exact']:.1f} CPU s, low-rank {seconds['low-rank']:.2f} CPU s, ratio {ratio:.0f} "
-        + (verdict(ratio, RATIO_TARGET) if likelihood == "cross-validated" else "")
+        f"    exact {seconds['exact']:.1f} CPU s, low-rank {seconds['low-rank']:.2f} CPU s, ratio {ratio:.0f}{target}"
     )
 
 
