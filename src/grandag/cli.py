@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from grandag import __version__
+from grandag.experiments.command import paper
 from grandag.methods.registry import METHODS
 
 if TYPE_CHECKING:
@@ -585,6 +586,9 @@ def datasets() -> None:
         rows, columns = dataset.data.shape
         n_edges = int(dataset.adjacency.sum())
         typer.echo(f"{name}: {rows} rows, {columns} columns, {n_edges} reference edges. {dataset.provenance}")
+
+
+app.command()(paper)
 
 
 def main() -> None:

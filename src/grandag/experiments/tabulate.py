@@ -1,0 +1,155 @@
+"""From outcomes of jobs to tables: ours beside the paper's, as far as the jobs are done."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from grandag.experiments.jobs import Planned
+from grandag.experiments.paper import paper_cells, search_spaces
+from grandag.experiments.specification import Experiment, Learner
+from grandag.experiments.tables import Cell, Figure, ResultTable, Run
+from grandag.experiments.work import Outcome
+
+__all__ = ["tabulate"]
+
+Outcomes = Mapping[str, Outcome]
+
+
+def tabulate(experiment: Experiment, planned: Sequence[Planned], outcomes: Outcomes) -> ResultTable:
+    """The table of an experiment; a data set of a search counts when all of its trials are finished."""
+    places: dict[tuple[str, str], list[Planned]] = defaultdict(list)
+    for item in planned:
+        places[item.row, item.column].append(item)
+    cells: dict[tuple[str, str, str], Cell] = {}
+    for learner in experiment.rows:
+        for setting in experiment.columns:
+            here = places[learner.name, setting.name]
+            fits = tuple(_run(item, outcomes[item.job.key]) for item in here if item.job.key in outcomes
+                         and item.job.task != "trial")  # fmt: skip
+            runs = _selected(here, outcomes) if experiment.task == "search" else fits
+            for measure in experiment.measures:
+                flags = _flags(here, outcomes, fits, runs, measure) if experiment.task == "search" else ""
+                cells[learner.name, setting.name, measure] = _cell(
+                    experiment, learner, setting.name, measure, runs, flags
+                )
+    if not experiment.rows and experiment.number == "24":
+        return _spaces(experiment)
+    return ResultTable(
+        experiment.name,
+        experiment.number,
+        experiment.title,
+        tuple(learner.name for learner in experiment.rows),
+        tuple(setting.name for setting in experiment.columns),
+        experiment.measures,
+        cells,
+        experiment.notes,
+    )
+
+
+def _cell(
+    experiment: Experiment, learner: Learner, column: str, measure: str, runs: tuple[Run, ...], flags: str
+) -> Cell:  # fmt: skip
+    paper = paper_cells().get((experiment.number, learner.paper_row, column, measure))
+    if paper is None:
+        return Cell(learner.name, column, measure, runs, flags=flags)
+    return Cell(learner.name, column, measure, runs, paper.figures, paper.note, flags)
+
+
+def _spaces(experiment: Experiment) -> ResultTable:
+    """The table that has words instead of figures."""
+    column, measure = "all data", "space"
+    spaces = search_spaces()
+    cells = {
+        (row, column, measure): Cell(row, column, measure, (), (), "; ".join(laws)) for row, laws in spaces.items()
+    }
+    return ResultTable(
+        experiment.name, experiment.number, experiment.title, tuple(spaces), (column,), (measure,), cells
+    )  # fmt: skip
+
+
+def _run(item: Planned, outcome: Outcome) -> Run:
+    d = len(outcome.names)
+    return Run(
+        key=item.job.key,
+        method=item.job.method,
+        data=item.data,
+        parameters=item.job.parameters,
+        status=cast(Literal["done", "failed", "out of time"], outcome.status),
+        error=outcome.error,
+        measures=_measures(outcome),
+        seconds=float("nan") if outcome.seconds is None else outcome.seconds,
+        iterations=outcome.iterations,
+        score=outcome.scores.get("validation"),
+        names=tuple(outcome.names),
+        truth=_matrix(outcome.truth, d) if d else None,
+        adjacency=_matrix(outcome.edges, d) if d else None,
+    )
+
+
+def _matrix(edges: Sequence[Sequence[int]], d: int) -> np.ndarray:
+    adjacency = np.zeros((d, d), dtype=bool)
+    for i, j in edges:
+        adjacency[i, j] = True
+    return adjacency
+
+
+def _measures(outcome: Outcome) -> dict[str, tuple[float, ...]]:
+    """What is known, by the names of the tables; SID has bounds if the graph has an undirected edge."""
+    values: dict[str, Any] = {"SHD": (outcome.shd,), "SHD-C": (outcome.shd_c,), "SID": (outcome.sid_lower,)}
+    directed = {(i, j) for i, j in outcome.edges}
+    if any((j, i) in directed for i, j in directed):
+        values["SID"] = outcome.sid_lower, outcome.sid_upper
+    values["iterations"] = (None if outcome.iterations is None else outcome.iterations / 1000,)
+    for part, score in outcome.scores.items():
+        values |= {f"score ({part})": (score,), f"NLL ({part})": (-score,)}
+    return {name: tuple(map(float, value)) for name, value in values.items() if None not in value}
+
+
+def _trials(here: Sequence[Planned], outcomes: Outcomes) -> list[list[tuple[Planned, Outcome]]]:
+    """The trials of each data set, of data sets whose trials are all finished."""
+    trials = [item for item in here if item.job.task == "trial"]
+    groups = [list(group) for _, group in groupby(trials, key=lambda item: item.data)]
+    return [
+        [(item, outcomes[item.job.key]) for item in group]
+        for group in groups
+        if all(item.job.key in outcomes for item in group)
+    ]
+
+
+def _selected(here: Sequence[Planned], outcomes: Outcomes) -> tuple[Run, ...]:
+    """Per data set the trial with the best held-out score; the first failure where no trial has a score."""
+    best = []
+    for trials in _trials(here, outcomes):
+        scored = [(item, outcome) for item, outcome in trials if "validation" in outcome.scores]
+        item, outcome = max(scored, key=lambda pair: pair[1].scores["validation"]) if scored else trials[0]
+        best.append(_run(item, outcome))
+    return tuple(best)
+
+
+def _flags(
+    here: Sequence[Planned], outcomes: Outcomes, fits: tuple[Run, ...], selected: tuple[Run, ...], measure: str
+) -> str:
+    """What the search did to a measure, and how many of its trials converged, as the paper flags it."""
+    from grandag.experiments.selection import convergence_flag, improvement_flag
+
+    chosen = {run.data for run in selected}
+    before = [_middle(run, measure) for run in fits if run.data in chosen and measure in run.measures]
+    after = [_middle(run, measure) for run in selected if measure in run.measures]
+    if not before or not after:
+        return ""
+    trials = _trials(here, outcomes)
+    converged = [
+        sum(outcome.status == "done" and outcome.converged is not False for _, outcome in group) for group in trials
+    ]
+    flags = improvement_flag(before, after), convergence_flag(Figure.of(converged).mean, len(trials[0]))
+    return " ".join(filter(None, flags))
+
+
+def _middle(run: Run, measure: str) -> float:
+    """The value; the middle of bounds."""
+    return float(np.mean(run.measures[measure]))
