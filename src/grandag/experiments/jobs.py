@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 
 from grandag import __version__
 from grandag.experiments.samples import authors_numbers, authors_sample
+from grandag.experiments.spaces import draw
 from grandag.experiments.specification import Experiment, Learner, Setting
-from grandag.methods.registry import METHODS
+from grandag.methods.registry import build
 
 __all__ = ["Job", "Planned", "plan"]
 
@@ -129,32 +130,17 @@ def describe(data: Mapping[str, Any]) -> str:
 
 
 def _jobs(task: str, learner: Learner, data: Mapping[str, Any], path: str | None, n_trials: int) -> Iterator[Job]:
-    given = _given(learner)
     if task == "search":
-        yield Job("fit", learner.method, _resolved(learner.method, given), data, path)
-        for drawn in _draws(learner.method, data, n_trials):
-            yield Job("trial", learner.method, {**given, **drawn}, data, path)
+        yield Job("fit", learner.method, _parameters(learner), data, path)
+        seed = int(digest({"search": learner.method, "data": dict(data)})[:8], 16)
+        for drawn in draw(learner.method, n_trials, seed):
+            yield Job("trial", learner.method, _parameters(learner, **drawn), data, path)
     else:
-        extra = {"record_A_phi": True} if task == "trace" else {}
-        yield Job(task, learner.method, _resolved(learner.method, {**given, **extra}), data, path)
+        recording = {"record_A_phi": True} if task == "trace" else {}
+        yield Job(task, learner.method, _parameters(learner, **recording), data, path)
 
 
-def _given(learner: Learner) -> dict[str, Any]:
-    """What preset, method and row set."""
-    if learner.method not in METHODS:
-        raise ValueError(f"There is no method {learner.method!r}: choose others with --methods.")
-    entry = METHODS[learner.method]
-    return {**entry.estimator().presets[learner.preset], **entry.parameters, **learner.parameters}
-
-
-def _resolved(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """All parameters with their values, so that a changed default is another job."""
-    known = METHODS[method].estimator()(**given).get_params(deep=False)
+def _parameters(learner: Learner, **other: Any) -> dict[str, Any]:
+    """All parameters with their values, so that a changed default or preset is another job."""
+    known = build(learner.method, {**learner.parameters, **other}, preset=learner.preset).get_params(deep=False)
     return {name: value for name, value in sorted(known.items()) if name not in _IRRELEVANT}
-
-
-def _draws(method: str, data: Mapping[str, Any], n_trials: int) -> Sequence[dict[str, Any]]:
-    from grandag.experiments.spaces import draw
-
-    seed = int(digest({"search": method, "data": dict(data)})[:8], 16)
-    return list(draw(method, n_trials, seed))

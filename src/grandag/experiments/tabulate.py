@@ -11,6 +11,7 @@ import numpy as np
 
 from grandag.experiments.jobs import Planned
 from grandag.experiments.paper import paper_cells, search_spaces
+from grandag.experiments.selection import convergence_flag, improvement_flag
 from grandag.experiments.specification import Experiment, Learner
 from grandag.experiments.tables import Cell, Figure, ResultTable, Run
 from grandag.experiments.work import Outcome
@@ -135,8 +136,6 @@ def _flags(
     here: Sequence[Planned], outcomes: Outcomes, fits: tuple[Run, ...], selected: tuple[Run, ...], measure: str
 ) -> str:
     """What the search did to a measure, and how many of its trials converged, as the paper flags it."""
-    from grandag.experiments.selection import convergence_flag, improvement_flag
-
     chosen = {run.data for run in selected}
     before = [_middle(run, measure) for run in fits if run.data in chosen and measure in run.measures]
     after = [_middle(run, measure) for run in selected if measure in run.measures]

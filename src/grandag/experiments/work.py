@@ -18,7 +18,8 @@ import pandas as pd
 
 from grandag.experiments.jobs import Job
 from grandag.experiments.samples import Sample, load_sample
-from grandag.methods.registry import METHODS
+from grandag.experiments.selection import held_out_fit
+from grandag.methods.registry import METHODS, build
 from grandag.metrics import score as compare
 from grandag.table import split_rows
 
@@ -90,18 +91,18 @@ def failure(job: Job, error: str, status: str = "failed") -> Outcome:
     return Outcome(job.key, status, error)
 
 
+def _parameters(job: Job) -> dict[str, Any]:
+    """Of the job, and one thread for methods that could use more."""
+    known = METHODS[job.method].estimator()().get_params(deep=False)
+    return {**job.parameters, **({"n_jobs": 1} if "n_jobs" in known else {})}
+
+
 def _estimator(job: Job) -> Any:
-    """The estimator of a job, with its seed and one thread."""
-    estimator = METHODS[job.method].estimator()
-    known = estimator().get_params(deep=False)
-    own = {name: value for name, value in {"random_state": job.seed, "n_jobs": 1}.items() if name in known}
-    return estimator(**job.parameters, **own)
+    return build(job.method, _parameters(job), seed=job.seed)
 
 
 def _learned(model: Any, **other: Any) -> _Learned:
-    return _Learned(
-        model.adjacency_, getattr(model, "converged_", None), getattr(model, "n_iter_", None), **other
-    )  # fmt: skip
+    return _Learned(model.adjacency_, getattr(model, "converged_", None), getattr(model, "n_iter_", None), **other)
 
 
 def _fit(job: Job, sample: Sample) -> _Learned:
@@ -120,9 +121,7 @@ def _validate(job: Job, sample: Sample) -> _Learned:
 
 
 def _trial(job: Job, sample: Sample) -> _Learned:
-    from grandag.experiments.selection import held_out_fit
-
-    fit = held_out_fit(job.method, job.parameters, sample.rows, job.seed)
+    fit = held_out_fit(job.method, _parameters(job), sample.rows, job.seed)
     return _Learned(fit.adjacency, fit.converged, fit.iterations, {"validation": fit.score})
 
 

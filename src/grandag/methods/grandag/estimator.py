@@ -99,7 +99,7 @@ _RULES = {
 
 
 class _Data(NamedTuple):
-    """The columns that vary, scaled and split."""
+    """The columns that vary, scaled: rows to train on, and rows that decide when to stop."""
 
     rows: np.ndarray
     held_out: np.ndarray
@@ -136,7 +136,8 @@ class GraNDAG(GenerativeLearner):
         standardise: Scale columns to mean 0 and variance 1, so that units do not matter.
         knowledge: Edges that cannot or must be: a `Knowledge`, its fields in a dictionary, or a file with them.
         missing: "error", or "drop" rows with missing or infinite values.
-        held_out_fraction: Part of the rows that decides when to stop, and is not trained on.
+        held_out_fraction: Part of the rows that decides when to stop, and is not trained on; without meaning if such
+            rows are given to `fit`, as its argument `held_out`.
         max_held_out: At most this many rows are held out.
         max_jacobian_rows: At most this many training rows enter the expected Jacobian.
         dtype: Precision of training, "float32" or "float64".
@@ -273,8 +274,9 @@ class GraNDAG(GenerativeLearner):
         selection = NeighboursConfig(
             self.n_trees, self.neighbour_threshold, self.neighbour_trees, self.max_neighbour_rows
         )
+        selection_rows = np.concatenate(data) if self._held_out is None else data.rows
         open_inputs = self._open_inputs(
-            np.concatenate(data), self.neighbour_selection, selection, neighbours_rng, self.n_jobs, listener
+            selection_rows, self.neighbour_selection, selection, neighbours_rng, self.n_jobs, listener
         )
         allowed, required = self._knowledge()
         mask = (open_inputs & allowed) | required
@@ -311,12 +313,14 @@ class GraNDAG(GenerativeLearner):
         self.adjacency_ = self._for_all_columns(adjacency)
 
     def _prepare(self, values: np.ndarray, rng: np.random.Generator) -> _Data:
-        """Scale, warn of copies, and split."""
+        """Scale, warn of copies, and split, unless rows to be held out were given to `fit`."""
         standard = Scaling.standard(values)
         standardised = standard.apply(values, self.dtype)
         self._warn_of_copies(standardised)
         self._scaling_ = standard if self.standardise else Scaling.identity(values.shape[1])
         scaled = standardised if self.standardise else self._scaling_.apply(values, self.dtype)
+        if self._held_out is not None:
+            return _Data(scaled, self._scaling_.apply(self._held_out[:, self._varying_], self.dtype))
         n = len(scaled)
         train_rows, held_out_rows = split_rows(n, min(self.held_out_fraction, self.max_held_out / n), rng)
         if len(held_out_rows) < round(self.held_out_fraction * n):
