@@ -234,7 +234,7 @@ def fit(
         float | None,
         typer.Option(
             "--weights-at",
-            help="NOTEARS, DAG-GNN: edges with smaller weights go. Default: 0.3.",
+            help="Edges with smaller weights go. Default: 0.3; GraN-DAG (A_phi): 0.",
             rich_help_panel=_TRAINING,
         ),
     ] = None,

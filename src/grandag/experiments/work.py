@@ -142,7 +142,7 @@ _TASKS: dict[str, Callable[[Job, Sample], _Learned]] = {
 
 def _log_likelihood(model: Any, rows: pd.DataFrame) -> float:
     """Mean per row and variable."""
-    return float(model.score(rows)) / rows.shape[1]
+    return float(model.score(rows)) / len(rows.columns)
 
 
 def _least_squares(model: Any, rows: pd.DataFrame) -> float:
