@@ -19,9 +19,10 @@ from grandag.experiments.work import Outcome
 __all__ = ["curves_csv", "curves_svg"]
 
 _WIDTH, _HEIGHT = 720, 440
-_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 16, 28, 44
+_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 24, 28, 44
 _EPSILON = 1e-4
 _LOWEST = 1e-5
+_STEPS = [factor * 10**power for power in range(18) for factor in (1, 2, 5)]
 _STYLES = {True: 'stroke="#1a7f37"', False: 'stroke="#cf222e" stroke-dasharray="4 3"'}
 
 
@@ -106,9 +107,9 @@ class _Scale:
         yield f'<text x="{_LEFT}" y="16">A_phi</text>'
 
     def _ticks(self) -> Iterator[str]:
-        for share in (0, 0.25, 0.5, 0.75, 1):
-            text = f"{share * self.last:,.0f}"
-            yield f'<text x="{self.x(share * self.last):.1f}" y="{_HEIGHT - 24}" text-anchor="middle">{text}</text>'
+        step = next(step for step in _STEPS if self.last <= 8 * step)
+        for iteration in range(0, int(self.last) + 1, step):
+            yield f'<text x="{self.x(iteration):.1f}" y="{_HEIGHT - 24}" text-anchor="middle">{iteration:,}</text>'
         yield f'<text x="{_WIDTH / 2:.0f}" y="{_HEIGHT - 6}" text-anchor="middle">iteration</text>'
 
 

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
+from rich.padding import Padding
 from rich.progress_bar import ProgressBar
+from rich.text import Text
 
 from grandag.experiments.jobs import Job
 from grandag.experiments.tables import ResultTable
@@ -107,7 +109,8 @@ def watching(
 
 
 def _live(tally: Tally, table: Callable[[], ResultTable]) -> RenderableType:
-    return Group(ProgressBar(total=len(tally.jobs), completed=tally.n_done), tally.line(), to_terminal(table()))
+    bar = Padding(ProgressBar(total=len(tally.jobs), completed=tally.n_done), 0)  # a bar by itself ends no line
+    return Group(bar, Text(tally.line()), to_terminal(table()))
 
 
 def _lines(tally: Tally, console: Console) -> Watcher:

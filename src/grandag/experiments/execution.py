@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Generator, Sequence
+from contextlib import closing, suppress
 from queue import SimpleQueue
 from typing import Any
 
@@ -13,7 +14,10 @@ from grandag.experiments.jobs import Job
 from grandag.experiments.work import Outcome, failure
 from grandag.experiments.worker import JobProcess
 
-__all__ = ["ClusterError", "run_locally", "run_on_cluster"]
+__all__ = ["ClusterError", "cluster_size", "run_locally", "run_on_cluster"]
+
+_PATIENCE = 10
+"""Seconds to wait for a scheduler."""
 
 
 class ClusterError(ValueError):
@@ -26,22 +30,23 @@ def run_locally(jobs: Sequence[Job], n_workers: int, time_limit: float) -> Gener
     processes = [JobProcess() for _ in range(min(n_workers, len(jobs)))]
 
     def serve(process: JobProcess) -> None:
-        while waiting:
-            try:
+        with closing(process), suppress(IndexError):  # that nothing is waiting any more
+            while True:
                 job = waiting.popleft()
-            except IndexError:  # another worker was faster
-                return
-            finished.put((job, _attempt(process, job, time_limit)))
+                finished.put((job, _attempt(process, job, time_limit)))
 
-    for process in processes:
-        threading.Thread(target=serve, args=(process,), daemon=True).start()
+    threads = [threading.Thread(target=serve, args=(process,), daemon=True) for process in processes]
+    for thread in threads:
+        thread.start()
     try:
         for _ in jobs:
             yield finished.get()
     finally:
         waiting.clear()
         for process in processes:
-            process.close()
+            process.kill()
+        for thread in threads:
+            thread.join()
 
 
 def _attempt(process: JobProcess, job: Job, time_limit: float) -> Outcome:
@@ -53,25 +58,29 @@ def _attempt(process: JobProcess, job: Job, time_limit: float) -> Outcome:
 
 def run_on_cluster(jobs: Sequence[Job], address: str, time_limit: float) -> Generator[tuple[Job, Outcome]]:
     """Outcomes of all jobs, from the workers of a Dask cluster; jobs of a worker that is lost go to another one."""
-    distributed = _distributed()
-    try:
-        client = distributed.Client(address)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise ClusterError(f"There is no Dask cluster at {address!r}: {error}") from None
-    with client:
+    with _client(address) as client:
         futures = {
             client.submit(work_remotely, job.as_dict(), time_limit, __version__, key=f"grandag-{job.key}"): job
             for job in jobs
         }
-        for future in distributed.as_completed(list(futures)):
+        for future in _distributed().as_completed(list(futures)):
             job = futures.pop(future)
             yield job, _collected(future, job, address)
 
 
 def cluster_size(address: str) -> int:
     """How many jobs the cluster works on at the same time."""
-    with _distributed().Client(address) as client:
+    with _client(address) as client:
         return sum(client.nthreads().values())
+
+
+def _client(address: str) -> Any:
+    try:
+        return _distributed().Client(address, timeout=_PATIENCE)
+    except (OSError, ValueError) as error:  # TimeoutError is an OSError
+        if isinstance(error, ClusterError):
+            raise
+        raise ClusterError(f"There is no Dask scheduler at {address!r} ({type(error).__name__}).") from None
 
 
 def _collected(future: Any, job: Job, address: str) -> Outcome:

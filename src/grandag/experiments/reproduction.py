@@ -153,8 +153,8 @@ def write_results(result: Reproduction, directory: Path) -> list[Path]:
         files[f"{table.name}.tex"] = to_latex(table)
         files[f"{table.name}.csv"] = to_csv(table)
         for number, outcome in enumerate(_traced(experiment, result), start=1):
-            files[f"{table.name}-{number}.svg"] = curves_svg(outcome)
-            files[f"{table.name}-{number}.csv"] = curves_csv(outcome)
+            files[f"{table.name}-curves-{number}.svg"] = curves_svg(outcome)
+            files[f"{table.name}-curves-{number}.csv"] = curves_csv(outcome)
     for name, text in files.items():
         (directory / name).write_text(text, encoding="utf-8")
     return [directory / name for name in files]

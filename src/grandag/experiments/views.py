@@ -10,7 +10,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from rich import box
@@ -62,24 +62,26 @@ def _difference(cell: Cell) -> str:
 
 def _runs(cell: Cell) -> str:
     """How many runs there are, and what became of those that are not done."""
+    if not cell.runs:
+        return ""
     counts = Counter(run.status for run in cell.runs)
     others = [f"{counts[status]} {status}" for status in ("failed", "out of time") if counts[status]]
     return ", ".join([str(counts["done"]), *others])
 
 
-def _header(table: ResultTable) -> list[str]:
-    return ["data", "method", *(word for name in table.measures for word in (name, "paper", "diff.")), "runs"]
-
-
-def _groups(table: ResultTable) -> Iterable[list[list[str]]]:
-    """For each kind of data, the rows of its methods."""
+def _layout(table: ResultTable) -> tuple[list[str], list[list[list[str]]]]:
+    """The header, and for each kind of data the rows of its methods; columns that say nothing are left out."""
+    header = ["data", "method", *(word for name in table.measures for word in (name, "paper", "diff.")), "runs"]
+    groups = []
     for column in table.columns:
         rows = []
         for row in table.rows:
             cells = [table.cells[row, column, measure] for measure in table.measures]
             words = [word for cell in cells for word in (_ours(cell), _paper(cell), _difference(cell))]
             rows.append([column, row, *words, _runs(cells[0])])
-        yield rows
+        groups.append(rows)
+    kept = [position for position in range(len(header)) if any(row[position] for rows in groups for row in rows)]
+    return [header[k] for k in kept], [[[row[k] for k in kept] for row in rows] for rows in groups]
 
 
 def _title(table: ResultTable) -> str:
@@ -91,9 +93,12 @@ def to_terminal(table: ResultTable) -> Table:
     """For rich."""
     shown = Table(box=box.SIMPLE_HEAD, title=escape(_title(table)), title_justify="left", caption_justify="left")
     shown.pad_edge, shown.collapse_padding = False, True
-    for position, word in enumerate(_header(table)):
-        shown.add_column(escape(word), justify="left" if position < 2 else "right", overflow="fold")
-    for rows in _groups(table):
+    header, groups = _layout(table)
+    for position, word in enumerate(header):
+        shown.add_column(
+            escape(word), justify="left" if position < 2 or table.measures == ("space",) else "right", overflow="fold"
+        )
+    for rows in groups:
         for row in rows:
             shown.add_row(*map(escape, row))
         shown.add_section()
@@ -103,13 +108,13 @@ def to_terminal(table: ResultTable) -> Table:
 
 def to_markdown(table: ResultTable) -> str:
     """As a section with a table."""
-    header = _header(table)
+    header, groups = _layout(table)
 
     def line(words: Sequence[str]) -> str:
         return "| " + " | ".join(word.replace("|", "\\|") for word in words) + " |"
 
     lines = [line(header), "|---|---|" + "---:|" * (len(header) - 2)]
-    lines += [line([_starless(word) for word in row]) for rows in _groups(table) for row in rows]
+    lines += [line([_starless(word) for word in row]) for rows in groups for row in rows]
     notes = [f"\n{note}" for note in table.notes]
     return "\n".join([f"## {_title(table)}\n", *lines, *map(_starless, notes)]) + "\n"
 
@@ -121,12 +126,12 @@ def _starless(text: str) -> str:
 
 def to_latex(table: ResultTable) -> str:
     """As a table environment; needs the package booktabs."""
-    header = _header(table)
+    header, groups = _layout(table)
 
     def line(words: Sequence[str]) -> str:
         return " & ".join(_latex(word) for word in words) + r" \\"
 
-    body = "\n\\midrule\n".join("\n".join(line(row) for row in rows) for rows in _groups(table))
+    body = "\n\\midrule\n".join("\n".join(line(row) for row in rows) for rows in groups)
     caption = _latex(". ".join([_title(table), *(note.rstrip(".") for note in table.notes)]))
     return "\n".join(
         [

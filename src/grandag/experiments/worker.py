@@ -1,7 +1,8 @@
 """A process that works on one job at a time, with one thread, and can be killed.
 
 `python -m grandag.experiments.worker` reads jobs from its standard input and answers with outcomes, both as lines of
-JSON. It ends when its input ends, that is with the process that started it, whatever has become of that one.
+JSON, after a line that says that it is ready. It ends when its input ends, that is with the process that started it,
+whatever has become of that one, and when it has had nothing to do for some minutes.
 """
 
 from __future__ import annotations
@@ -24,6 +25,10 @@ __all__ = ["JobProcess"]
 _ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
 )
+
+
+_IDLE_SECONDS = 300.0
+_READY = "ready\n"
 
 
 class JobProcess:
@@ -51,25 +56,33 @@ class JobProcess:
         timer.cancel()
         timer.join()
         if is_late.is_set() or not answer:
-            process.kill()
-            code, self._process = process.wait(), None
+            self._process, code = None, _end(process)
         if answer:
             return Outcome(**json.loads(answer))
+        if code == 0:  # it had been idle for too long just as we asked
+            return self.run(job, time_limit)
         if is_late.is_set():
             return failure(job, f"Stopped after {time_limit:,.0f} seconds.", "out of time")
         return failure(job, f"The working process ended with code {code}; a negative one is a signal, -9 often memory.")
 
+    def kill(self) -> None:
+        """Kill the process, if there is one, and start no other; from any thread."""
+        self._closed = True
+        process = self._process
+        if process is not None:
+            process.kill()
+
     def close(self) -> None:
-        """Kill the process, if there is one, and start no other."""
+        """The same, and leave nothing behind; from the thread that runs jobs."""
         self._closed = True
         if self._process is not None:
-            self._process.kill()
-            self._process.wait()
+            _end(self._process)
+            self._process = None
 
     def _running(self) -> subprocess.Popen[str]:
         if self._closed:
             raise RuntimeError("This worker was closed.")
-        if self._process is None:
+        if self._process is None or self._process.poll() is not None:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "grandag.experiments.worker"],
                 stdin=subprocess.PIPE,
@@ -79,7 +92,26 @@ class JobProcess:
                 env={**os.environ, **_ONE_THREAD},
                 start_new_session=True,  # Ctrl-C is for us; we end it
             )
+            _await_readiness(self._process)
         return self._process
+
+
+def _await_readiness(process: subprocess.Popen[str]) -> None:
+    """Wait for the imports of a new process, which are no part of a job's time."""
+    assert process.stdout is not None
+    if process.stdout.readline() != _READY:
+        raise RuntimeError(f"The working process did not start; its exit code is {_end(process)}.")
+
+
+def _end(process: subprocess.Popen[str]) -> int:
+    """Kill a process and close our ends; its exit code."""
+    process.kill()
+    code = process.wait()
+    for pipe in (process.stdin, process.stdout):
+        assert pipe is not None
+        with contextlib.suppress(OSError):
+            pipe.close()
+    return code
 
 
 def _ask(process: subprocess.Popen[str], line: str) -> str:
@@ -95,7 +127,7 @@ def _ask(process: subprocess.Popen[str], line: str) -> str:
 
 
 def main() -> None:
-    """Work until the input ends."""
+    """Work until the input ends, or there has been none for long."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what anybody prints must not get between the answers
     lines: queue.SimpleQueue[str] = queue.SimpleQueue()
@@ -103,10 +135,13 @@ def main() -> None:
     from grandag.experiments.jobs import Job
     from grandag.experiments.work import work
 
-    while True:
-        outcome = work(Job(**json.loads(lines.get())))
-        answers.write(json.dumps(outcome.as_dict()) + "\n")
-        answers.flush()
+    answers.write(_READY)
+    answers.flush()
+    with contextlib.suppress(queue.Empty):
+        while True:
+            outcome = work(Job(**json.loads(lines.get(timeout=_IDLE_SECONDS))))
+            answers.write(json.dumps(outcome.as_dict()) + "\n")
+            answers.flush()
 
 
 def _listen(lines: queue.SimpleQueue[str]) -> None:
