@@ -22,7 +22,7 @@ from grandag import __version__
 from grandag.experiments.sampling import Search, searching
 from grandag.experiments.selection import HeldOutFit, held_out_fit
 from grandag.experiments.spaces import Space, space_of
-from grandag.knowledge import KnowledgeError
+from grandag.knowledge import Knowledge, KnowledgeError
 from grandag.methods.base import StructureLearner, TrainingError
 from grandag.methods.parameters import ParameterError, check_parameters, integer, number, optional, plain
 from grandag.methods.parameters import n_jobs as n_jobs_rule
@@ -209,6 +209,7 @@ def tune(
     searched = space_of(method) if space is None else space
     estimator = build(method, fixed, preset=preset, seed=seed)
     table = as_table(X, missing=estimator.missing)
+    Knowledge.of(estimator.knowledge).masks(table.names)  # before any trial: what it says must make sense
     rows = pd.DataFrame(table.values, columns=list(table.names))
     deadline = math.inf if total_time_limit is None else time.monotonic() + total_time_limit
     alone = {"n_jobs": 1} if "n_jobs" in estimator.get_params() else {}
