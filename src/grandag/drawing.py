@@ -81,15 +81,18 @@ def to_svg(graph: nx.DiGraph, *, title: str | None = None, width_by: str = "stre
 
 
 def node_boxes(graph: nx.DiGraph) -> dict[str, Box]:
-    """The places of the nodes in such a drawing, for whoever draws other lines between them; y grows downwards."""
-    return _lay_out(graph, "strength").boxes
+    """The places of the nodes in such a drawing, for whoever draws other lines between them; y grows downwards.
+
+    Made for pages of many graphs: it looks for fewer crossings less long than `to_svg`.
+    """
+    return _lay_out(graph, "strength", n_starts=3).boxes
 
 
-def _lay_out(graph: nx.DiGraph, width_by: str) -> _Layout:
+def _lay_out(graph: nx.DiGraph, width_by: str, n_starts: int = 20) -> _Layout:
     """Find the layers, the order in each, and the places of boxes and lines."""
     edges = _collect_edges(graph, width_by)
     layer_of, chains = _assign_layers(edges)
-    layers = _order_layers(layer_of, chains)
+    layers = _order_layers(layer_of, chains, n_starts)
     widths, ports = _size_boxes(layers, chains)
     x = _place_vertices(layers, chains, widths, ports)
     lines = [
@@ -153,7 +156,7 @@ def _assign_layers(edges: list[_Edge]) -> tuple[dict[Vertex, int], list[Vertices
     return layer_of, chains
 
 
-def _order_layers(layer_of: dict[Vertex, int], chains: list[Vertices]) -> list[Vertices]:
+def _order_layers(layer_of: dict[Vertex, int], chains: list[Vertices], n_starts: int) -> list[Vertices]:
     """Reduce the crossings from several starts, the first one by name, and keep the order with the fewest."""
     segments = nx.DiGraph([segment for chain in chains for segment in pairwise(chain)])
     above = {vertex: list(segments.pred[vertex]) for vertex in layer_of}
@@ -161,7 +164,7 @@ def _order_layers(layer_of: dict[Vertex, int], chains: list[Vertices]) -> list[V
     random, start = Random(0), list(dict.fromkeys(vertex for chain in chains for vertex in chain))
     best: list[Vertices] = []
     fewest = math.inf
-    for _ in range(max(1, min(20, 3000 // (len(start) + 1)))):
+    for _ in range(max(1, min(n_starts, 3000 // (len(start) + 1)))):
         layers: list[Vertices] = [[] for _ in range(max(layer_of.values(), default=-1) + 1)]
         for vertex in start:
             layers[layer_of[vertex]].append(vertex)
