@@ -283,6 +283,20 @@ def fit(
             "--resample-by", help="Bootstrap samples, halves of the rows, or other starts.", rich_help_panel=_CONFIDENCE
         ),
     ] = ResampleKind.bootstrap,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            help="An HTML page of the fit: graph, edges, training, curves, warnings. Records A_phi.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
+    truth: Annotated[
+        str | None,
+        typer.Option(
+            help="The true graph, for the report only: a graph file. Bundled data sets have theirs.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=_OUTPUT)] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=_OUTPUT)
@@ -324,6 +338,9 @@ def fit(
     if output is not None and output.exists() and not output.is_dir():
         raise typer.BadParameter(f"{str(output)!r} is a file; name a directory.", param_hint="--output")
     frame = _read(data, columns)
+    true = _truth(data, columns, report, truth)
+    if report is not None and "record_A_phi" in model.get_params():
+        model.set_params(record_A_phi=True)
     start = time.perf_counter()
     try:
         notes = _fit(model, frame, quiet=quiet)
@@ -331,9 +348,17 @@ def fit(
     except KeyboardInterrupt:
         typer.echo("Interrupted; nothing was written.", err=True)
         raise typer.Exit(INTERRUPTED) from None
-    _report(model, data, time.perf_counter() - start, notes, output, as_json=as_json, quiet=quiet)
+    seconds = time.perf_counter() - start
+    _report(model, data, seconds, notes, output, as_json=as_json, quiet=quiet)
     if output is not None and refits is not None:
         refits.edges().to_csv(output / "confidence.csv", index=False)
+    if report is not None:
+        from grandag.report import fit_page
+
+        report.parent.mkdir(parents=True, exist_ok=True)
+        report.write_text(fit_page(model, frame, data=data, seconds=seconds, truth=true), encoding="utf-8")
+        if not quiet:
+            typer.echo(f"Page: {report}", err=as_json)
     if not getattr(model, "converged_", True):
         raise typer.Exit(NOT_CONVERGED)
 
@@ -355,6 +380,21 @@ def _read(data: str, columns: str | None) -> pd.DataFrame:
     if unknown:
         raise TableError(f"{data!r} has no column {unknown[0]!r}: it has {', '.join(map(str, frame.columns))}.")
     return frame[wanted]
+
+
+def _truth(data: str, columns: str | None, report: Path | None, truth: str | None) -> Any:
+    """The true graph for a report: as given, or that of a bundled data set whose columns are all there."""
+    if report is None:
+        if truth is not None:
+            raise typer.BadParameter("is for the page of --report, which was not asked for.", param_hint="--truth")
+        return None
+    if report.is_dir():
+        raise typer.BadParameter(f"{str(report)!r} is a directory; name a file.", param_hint="--report")
+    from grandag import datasets
+
+    if truth is None:
+        return _graph(data) if data in datasets.DATASETS and columns is None else None
+    return _graph(truth)
 
 
 def _fit(model: StructureLearner, frame: pd.DataFrame, *, quiet: bool) -> list[str]:
