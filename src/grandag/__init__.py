@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from grandag.methods.base import NotConvergedWarning, TrainingError, load
     from grandag.methods.cam import CAM
     from grandag.methods.dag_gnn import DAGGNN
+    from grandag.methods.ges import GES
     from grandag.methods.grandag.estimator import GraNDAG
     from grandag.methods.notears import NOTEARS
+    from grandag.methods.pc import PC
     from grandag.methods.random_graph import RandomGraph
     from grandag.model import CausalModel
     from grandag.resampling import confidence
@@ -25,7 +27,9 @@ __version__ = "0.1.0"
 __all__ = [
     "CAM",
     "DAGGNN",
+    "GES",
     "NOTEARS",
+    "PC",
     "CausalModel",
     "GraNDAG",
     "Knowledge",
@@ -45,9 +49,11 @@ _HOME = {
     "CAM": "grandag.methods.cam",
     "CausalModel": "grandag.model",
     "DAGGNN": "grandag.methods.dag_gnn",
+    "GES": "grandag.methods.ges",
     "GraNDAG": "grandag.methods.grandag.estimator",
     "Knowledge": "grandag.knowledge",
     "NOTEARS": "grandag.methods.notears",
+    "PC": "grandag.methods.pc",
     "confidence": "grandag.resampling",
     "NotConvergedWarning": "grandag.methods.base",
     "RandomGraph": "grandag.methods.random_graph",

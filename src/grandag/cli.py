@@ -225,7 +225,25 @@ def fit(
         ),
     ] = None,
     max_parents: Annotated[
-        int | None, typer.Option(help="CAM: of one column. Default: one per 20 rows.", rich_help_panel=_TRAINING)
+        int | None,
+        typer.Option(
+            help="CAM, GES: of one column. Default: one per 20 rows (CAM), any number.", rich_help_panel=_TRAINING
+        ),
+    ] = None,
+    alpha: Annotated[
+        float | None, typer.Option(help="PC: level of the tests. Default: 0.01.", rich_help_panel=_TRAINING)
+    ] = None,
+    max_conditions: Annotated[
+        int | None, typer.Option(help="PC: most variables given in a test.", rich_help_panel=_TRAINING)
+    ] = None,
+    penalty: Annotated[
+        float | None, typer.Option(help="GES: multiple of the BIC's penalty. Default: 1.", rich_help_panel=_TRAINING)
+    ] = None,
+    intercept: Annotated[
+        bool | None, typer.Option(help="GES: in its regressions. Default: yes; paper: no.", rich_help_panel=_TRAINING)
+    ] = None,
+    turning: Annotated[
+        bool | None, typer.Option(help="GES: turn edges, too. Default: yes.", rich_help_panel=_TRAINING)
     ] = None,
     sparsity: Annotated[
         float | None, typer.Option(help="NOTEARS: weight of the L1 term. Default: 0.1.", rich_help_panel=_TRAINING)
@@ -321,6 +339,11 @@ def fit(
         "neighbour_trees": neighbour_trees and neighbour_trees.value,
         "preselection": preselection,
         "max_parents": max_parents,
+        "alpha": alpha,
+        "max_conditions": max_conditions,
+        "penalty": penalty,
+        "intercept": intercept,
+        "turning": turning,
         "sparsity": sparsity,
         "weight_threshold": weight_threshold,
         "n_encoder_units": encoder_units,

@@ -9,7 +9,7 @@ __all__ = ["Listener", "Progress"]
 
 
 class Progress(NamedTuple):
-    """One moment of a run; what a stage does not know is None."""
+    """One moment of a run; what a stage does not know is None, or 0 steps."""
 
     stage: str
     step: int

@@ -208,6 +208,8 @@ def _refit(
 def attach(model: StructureLearner, result: Confidence) -> None:
     """Give a fitted model the frequencies of its edges, so that they appear wherever its edges do."""
     model.frequency_, model.reverse_frequency_ = result.frequency, result.frequency.T.copy()
+    if not model.is_dag_:
+        model.adjacency_frequency_ = result.adjacency_frequency
     model.notes_.append(describe(result))
 
 

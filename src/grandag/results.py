@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -70,12 +70,14 @@ def outcome(facts: dict[str, Any]) -> str:
 
 def edge_table(edges: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
     """Header and rows of the edges as text, with the columns that are known."""
-    formats = {
+    formats: dict[str, Callable[[Any], str]] = {
+        "type": str,
         "strength": "{:.3f}".format,
         "p_value": _p_value_text,
         "degrees_of_freedom": "{:.1f}".format,
         "frequency": "{:.2f}".format,
         "reverse_frequency": "{:.2f}".format,
+        "adjacency_frequency": "{:.2f}".format,
     }
     known = [name for name in formats if edges and name in edges[0]]
     header = ["source", "target", *(name.replace("_", " ") for name in known)]

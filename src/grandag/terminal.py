@@ -28,6 +28,10 @@ _TITLES = {
     "preselect": "Selecting candidates",
     "score": "Scoring single edges",
     "search": "Inserting edges",
+    "forward": "Inserting edges",
+    "backward": "Deleting edges",
+    "turning": "Turning edges",
+    "test": "Testing independence",
     "prune": "Pruning",
     "retrain": "Retraining",
     "resample": "Refitting",
@@ -51,7 +55,7 @@ def progress_line(console: Console | None = None) -> Iterator[Listener | None]:
                 task,
                 description=_TITLES.get(progress.stage, progress.stage),
                 completed=progress.step,
-                total=progress.n_steps,
+                total=progress.n_steps or None,
                 facts=_facts(progress),
             )
 
@@ -71,7 +75,7 @@ def trial_progress(console: Console | None = None) -> Iterator[Listener]:
 
 
 def _facts(progress: Progress) -> str:
-    facts = [f"{progress.step:,}/{progress.n_steps:,}"]
+    facts = [f"{progress.step:,}/{progress.n_steps:,}" if progress.n_steps else f"{progress.step:,}"]
     if progress.h is not None:
         facts.append(f"h {progress.h:.1e}")
     if progress.held_out is not None:

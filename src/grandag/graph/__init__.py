@@ -30,7 +30,16 @@ from grandag.graph.conventions import (
     to_lingam,
     to_pgmpy,
 )
-from grandag.graph.equivalence import is_cpdag, members, orient, to_cpdag, to_dag, v_structures
+from grandag.graph.equivalence import (
+    is_cpdag,
+    members,
+    nearest_dag,
+    orient,
+    restricted_class,
+    to_cpdag,
+    to_dag,
+    v_structures,
+)
 from grandag.graph.formats import (
     from_adjacency_table,
     from_dagitty,
@@ -70,8 +79,10 @@ __all__ = [
     "is_acyclic",
     "is_cpdag",
     "members",
+    "nearest_dag",
     "orient",
     "read_graph",
+    "restricted_class",
     "skeleton",
     "to_adjacency_table",
     "to_causal_learn",

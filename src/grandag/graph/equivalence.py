@@ -16,7 +16,8 @@ import numpy as np
 from grandag.graph.algebra import compose, directed_part, is_acyclic, skeleton, undirected_part
 from grandag.graph.border import GraphError
 
-__all__ = ["is_cpdag", "members", "orient", "to_cpdag", "to_dag", "v_structures"]
+__all__ = ["is_cpdag", "members", "nearest_dag", "orient", "restricted_class", "to_cpdag", "to_dag",
+           "v_structures"]  # fmt: skip
 
 
 def v_structures(adjacency: np.ndarray) -> list[tuple[int, int, int]]:
@@ -46,6 +47,24 @@ def to_cpdag(adjacency: np.ndarray) -> np.ndarray:
         raise GraphError("Only a DAG has a CPDAG; this graph has a cycle or an undirected edge.")
     compelled = adjacency & compose(_apart(adjacency), adjacency)
     return orient(skeleton(adjacency) & ~compelled.T)
+
+
+def restricted_class(dag: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+    """The part of a DAG's equivalence class that has allowed edges only, which the DAG must have itself.
+
+    Its CPDAG with the DAG's direction where just that one is allowed, and what this implies by Meek's rules. Where all
+    is allowed, the CPDAG.
+
+    >>> chain = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], dtype=bool)
+    >>> allowed = np.array([[0, 1, 1], [0, 0, 1], [1, 1, 0]], dtype=bool)  # not 1 -> 0
+    >>> restricted_class(chain, allowed).astype(int)
+    array([[0, 1, 0],
+           [0, 0, 1],
+           [0, 0, 0]])
+    """
+    cpdag = to_cpdag(dag)
+    forced = undirected_part(cpdag) & ~allowed
+    return orient(cpdag & ~forced) if forced.any() else cpdag
 
 
 def orient(adjacency: np.ndarray) -> np.ndarray:
@@ -95,11 +114,26 @@ def to_dag(adjacency: np.ndarray) -> np.ndarray:
     Sinks are removed one by one: nodes without children whose undirected neighbours are adjacent to all its other
     neighbours. Of several the last in column order is taken, so that edges point forwards where they can.
     """
+    return _extend(adjacency, is_exact=True)
+
+
+def nearest_dag(adjacency: np.ndarray) -> np.ndarray:
+    """A DAG with the directed edges and adjacencies of a graph, and with few v-structures that the graph has not.
+
+    Like `to_dag`, but for graphs without an exact extension, such as a skeleton with directions from contradictory
+    tests: where no node can be last without a new v-structure, the one that makes the fewest is.
+    """
+    return _extend(adjacency, is_exact=False)
+
+
+def _extend(adjacency: np.ndarray, *, is_exact: bool) -> np.ndarray:
     remaining, dag = adjacency.copy(), directed_part(adjacency)
     is_left = np.ones(len(adjacency), dtype=bool)
     while is_left.any():
         childless = np.flatnonzero(is_left & ~directed_part(remaining).any(axis=1))
-        sink = next((node for node in reversed(childless) if _can_be_last(remaining, node)), None)
+        sink = next((node for node in reversed(childless) if not _new_v_structures(remaining, node)), None)
+        if sink is None and not is_exact and len(childless):
+            sink = min(reversed(childless), key=lambda node: _new_v_structures(remaining, node))
         if sink is None:
             raise GraphError(
                 "The graph has no DAG extension: its directed edges have a cycle, or its undirected edges cannot be "
@@ -110,11 +144,11 @@ def to_dag(adjacency: np.ndarray) -> np.ndarray:
     return dag
 
 
-def _can_be_last(adjacency: np.ndarray, node: int) -> bool:
-    """Would directing all undirected edges of a childless node towards it make no v-structure?"""
+def _new_v_structures(adjacency: np.ndarray, node: int) -> int:
+    """How many pairs (an undirected neighbour, another neighbour) are apart? Undirected pairs count twice."""
     neighbours = np.flatnonzero(adjacency[:, node])
     is_joined = skeleton(adjacency[np.ix_(neighbours, neighbours)]) | np.eye(len(neighbours), dtype=bool)
-    return bool(is_joined[adjacency[node, neighbours]].all())
+    return int((~is_joined[adjacency[node, neighbours]]).sum())
 
 
 def is_cpdag(adjacency: np.ndarray) -> bool:

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from grandag import __version__
 from grandag.diagnostics import Concern, column_concerns, graph_concerns, noise_checks, noise_concerns
 from grandag.gam import SplineTable
-from grandag.graph import to_networkx, topological_order
+from grandag.graph import to_dag, to_networkx, topological_order, undirected_part
 from grandag.knowledge import Knowledge, KnowledgeError, Masks
 from grandag.methods.grandag.neighbours import NeighboursConfig, neighbours
 from grandag.methods.parameters import Rule, as_generator, check_parameters, plain
@@ -43,6 +43,7 @@ _EDGE_COLUMNS = {
     "degrees_of_freedom": "degrees_of_freedom_",
     "frequency": "frequency_",
     "reverse_frequency": "reverse_frequency_",
+    "adjacency_frequency": "adjacency_frequency_",
 }
 """What is known of an edge, and the attribute with the matrix of it."""
 
@@ -60,7 +61,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
 
     `warnings_` then has what speaks against trusting the graph, `notes_` what else a reader should know.
     A method that tests its edges sets `p_values_` and `degrees_of_freedom_` too, and `grandag.confidence` can add
-    `frequency_` and `reverse_frequency_`; what is known appears with every edge.
+    frequencies; what is known appears with every edge.
     A subclass gives its name in the registry as `method`, the legal values of its parameters as `_rules`, what it does
     with a table as `_learn`, and the arrays and plain values that make up a fitted model in `_fitted_state` and
     `_restore`. All have the parameters `knowledge`, `missing` and `verbose`, and heed what `_knowledge` says.
@@ -86,6 +87,10 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     degrees_of_freedom_: np.ndarray
     frequency_: np.ndarray
     reverse_frequency_: np.ndarray
+    adjacency_frequency_: np.ndarray
+
+    is_dag_ = True
+    """Is the answer a DAG, or an equivalence class of DAGs?"""
 
     @property
     def method(self) -> str:
@@ -135,37 +140,54 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         """Set `warnings_`: what was warned of before, and what columns, graph and noise say against the result."""
         copies = [concern.variables for concern in self.warnings_ if concern.kind == "copied columns"]
         self.warnings_ += column_concerns(table.values, table.names, copies)
-        self.warnings_ += graph_concerns(self.adjacency_, table.names, len(table.values))
+        self.warnings_ += graph_concerns(self.dag_, table.names, len(table.values))
         model = self._causal_model()
         if model is not None:
             self.warnings_ += noise_concerns(noise_checks(model, table.values))
 
     @property
     def graph_(self) -> Any:
-        """The graph as a networkx DiGraph with the table's column names; edges carry the columns of `edges_`."""
+        """The graph as a networkx DiGraph with the table's column names; edges carry what `edges_` says of them."""
         check_is_fitted(self, "adjacency_")
         graph = to_networkx(self.adjacency_, self.names_)
-        for edge in self.edges_.to_dict(orient="records"):
+        for edge in self._edge_facts(self.adjacency_).to_dict(orient="records"):
             graph.edges[edge.pop("source"), edge.pop("target")].update(edge)
         return graph
 
     @property
     def edges_(self) -> pd.DataFrame:
-        """The edges, strongest first: source, target, strength; p_value and degrees_of_freedom if they were tested."""
+        """The edges, strongest first: source, target, strength; p_value and degrees_of_freedom if they were tested.
+
+        If the method finds equivalence classes, `type` is -> or --, and an undirected edge (--) is listed once.
+        """
         check_is_fitted(self, "adjacency_")
-        sources, targets = np.nonzero(self.adjacency_)
+        undirected = undirected_part(self.adjacency_)
+        listed = self.adjacency_ & ~np.tril(undirected)
+        edges = self._edge_facts(listed)
+        if not self.is_dag_:
+            edges.insert(2, "type", np.where(undirected[listed], "--", "->"))
+        return edges.sort_values("strength", ascending=False, kind="stable", ignore_index=True)
+
+    def _edge_facts(self, adjacency: np.ndarray) -> pd.DataFrame:
+        """One row for each entry of a matrix, row by row: source, target, and what is known of the edge."""
+        sources, targets = np.nonzero(adjacency)
         names = np.array(self.names_, dtype=object)
-        edges = pd.DataFrame({"source": names[sources], "target": names[targets]})
+        facts = pd.DataFrame({"source": names[sources], "target": names[targets]})
         for column, attribute in _EDGE_COLUMNS.items():
             if hasattr(self, attribute):
-                edges[column] = getattr(self, attribute)[sources, targets]
-        return edges.sort_values("strength", ascending=False, kind="stable", ignore_index=True)
+                facts[column] = getattr(self, attribute)[sources, targets]
+        return facts
+
+    @property
+    def dag_(self) -> np.ndarray:
+        """(d, d) bool, the DAG; of an equivalence class, the member whose edges follow the columns where they can."""
+        check_is_fitted(self, "adjacency_")
+        return self.adjacency_ if self.is_dag_ else to_dag(self.adjacency_)
 
     @property
     def causal_order_(self) -> list[str]:
-        """The names in an order in which every edge points forwards."""
-        check_is_fitted(self, "adjacency_")
-        return [self.names_[node] for node in topological_order(self.adjacency_)]
+        """The names in an order in which every edge of `dag_` points forwards."""
+        return [self.names_[node] for node in topological_order(self.dag_)]
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to one file: arrays and JSON in a zip archive (numpy's npz), nothing pickled."""

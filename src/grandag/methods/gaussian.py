@@ -13,7 +13,7 @@ import numpy as np
 
 from grandag.table import blocks
 
-__all__ = ["LinearGaussian", "Moments", "gaussian_log_density", "least_squares", "moments"]
+__all__ = ["LinearGaussian", "Moments", "about_zero", "gaussian_log_density", "least_squares", "moments"]
 
 
 class Moments(NamedTuple):
@@ -52,6 +52,11 @@ def moments(values: np.ndarray) -> Moments:
         centred = values[block] - mean
         total += centred.T @ centred
     return Moments(mean, total / len(values))
+
+
+def about_zero(data: Moments) -> Moments:
+    """Second moments instead of covariances, as if all means were 0."""
+    return Moments(np.zeros_like(data.mean), data.covariance + np.outer(data.mean, data.mean))
 
 
 def least_squares(data: Moments, adjacency: np.ndarray) -> LinearGaussian:

@@ -1,0 +1,127 @@
+"""Gaussian variables given others, from their covariance matrix: what PC tests and GES scores.
+
+With L for the Cholesky factor of the covariance of (given..., first, second), in this order,
+
+    Var(first | given)           = L[m, m]^2
+    Corr(first, second | given)  = L[m + 1, m] / sqrt(L[m + 1, m]^2 + L[m + 1, m + 1]^2)
+
+A given variable that the ones before it determine, to within rounding, adds nothing and is skipped.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from grandag.engine.compiled import compiled
+
+__all__ = ["conditional_variance", "correlate_pairs"]
+
+_DETERMINED = 1e-12
+"""Part of a variance that rounding may leave of nothing."""
+
+_LARGEST = 1 - 1e-15
+"""Of a correlation: its artanh is finite."""
+
+
+@compiled
+def _factor(covariance: np.ndarray, nodes: np.ndarray, size: int, factor: np.ndarray) -> None:
+    """The first `size` rows of the Cholesky factor for these nodes; rows of determined nodes have a zero pivot."""
+    for a in range(size):
+        for b in range(a + 1):
+            total = covariance[nodes[a], nodes[b]]
+            for k in range(b):
+                total -= factor[a, k] * factor[b, k]
+            if b < a:
+                factor[a, b] = total / factor[b, b] if factor[b, b] > 0.0 else 0.0
+            elif total > _DETERMINED * covariance[nodes[a], nodes[a]]:
+                factor[a, a] = math.sqrt(total)
+            else:
+                factor[a, a] = 0.0
+
+
+@compiled
+def conditional_variance(covariance: np.ndarray, nodes: np.ndarray) -> float:
+    """The variance of the last of these nodes given the others; at least 1e-12 of its own variance."""
+    size = nodes.size
+    factor = np.zeros((size, size))
+    _factor(covariance, nodes, size, factor)
+    smallest = _DETERMINED * covariance[nodes[size - 1], nodes[size - 1]]
+    return max(factor[size - 1, size - 1] ** 2, smallest)
+
+
+@compiled
+def _correlation(factor: np.ndarray, size: int) -> float:
+    """Of the last two of `size` nodes given the others, absolute; 0 if one of them is determined."""
+    own, rest = factor[size - 1, size - 2], factor[size - 1, size - 1]
+    if factor[size - 2, size - 2] == 0.0:
+        return 0.0
+    scale = math.sqrt(own * own + rest * rest)
+    return abs(own) / scale if scale > 0.0 else 0.0
+
+
+@compiled
+def correlate_pairs(
+    correlation: np.ndarray,
+    first: int,
+    pairs: np.ndarray,
+    adjacent: np.ndarray,
+    size: int,
+    scale: float,
+    smallest: np.ndarray,
+    separators: np.ndarray,
+) -> int:
+    """Correlate `first` with each second > first with pairs[first, second], given each set of `size` adjacent nodes.
+
+    The sets are those of nodes adjacent to the first, then those adjacent to the second. Keeps in `smallest` (d, d) the
+    smallest z = scale * artanh |partial correlation| of each pair and in `separators` (d, d, at least size) the set
+    that gave it, filled up with -1; both for first < second. Returns how many tests were done.
+    """
+    d = correlation.shape[0]
+    nodes, candidates, chosen = np.empty(size + 2, np.int64), np.empty(d, np.int64), np.empty(size, np.int64)
+    factor = np.zeros((size + 2, size + 2))
+    n_tests = 0
+    for second in range(first + 1, d):
+        if not pairs[first, second]:
+            continue
+        for side in range(2):
+            centre, n_candidates = (first, 0) if side == 0 else (second, 0)
+            for node in range(d):
+                if adjacent[centre, node] and node != first and node != second:
+                    candidates[n_candidates] = node
+                    n_candidates += 1
+            if n_candidates < size or (side == 1 and size == 0):
+                continue
+            for k in range(size):
+                chosen[k] = k
+            while True:
+                for k in range(size):
+                    nodes[k] = candidates[chosen[k]]
+                nodes[size], nodes[size + 1] = first, second
+                _factor(correlation, nodes, size + 2, factor)
+                n_tests += 1
+                value = scale * math.atanh(min(_correlation(factor, size + 2), _LARGEST))
+                if value < smallest[first, second]:
+                    smallest[first, second] = value
+                    for k in range(size):
+                        separators[first, second, k] = nodes[k]
+                    for k in range(size, separators.shape[2]):
+                        separators[first, second, k] = -1
+                if not _next_choice(chosen, size, n_candidates):
+                    break
+    return n_tests
+
+
+@compiled
+def _next_choice(chosen: np.ndarray, size: int, n: int) -> bool:
+    """The next `size` of n in lexicographic order; False after the last."""
+    k = size - 1
+    while k >= 0 and chosen[k] == n - size + k:
+        k -= 1
+    if k < 0:
+        return False
+    chosen[k] += 1
+    for later in range(k + 1, size):
+        chosen[later] = chosen[later - 1] + 1
+    return True
