@@ -52,8 +52,8 @@ def test_spaces_need_no_run(run):
     ("arguments", "message"),
     [
         (["table99"], "The paper has no 'table99'"),
-        (["table1", "--methods", "nothing"], "Nothing of table1 is left"),
-        (["table1", "--nodes", "50"], "it has the methods grandag, dag-gnn"),
+        (["table1", "--methods", "nothing"], "table1 has no method 'nothing': it has GraN-DAG,"),
+        (["table1", "--nodes", "50"], "it has data of 10 nodes ER1 1,000 rows"),
         (["table12", "--methods", "random", "--authors-data", "."], "released no data sets of lin"),
         (["table1", *FEW, "--store", "no/where.sqlite"], "no directory"),
     ],

@@ -8,7 +8,8 @@ import pytest
 import grandag
 from grandag.experiments import jobs
 from grandag.experiments.jobs import Job, describe, plan
-from grandag.experiments.specification import EXPERIMENTS
+from grandag.experiments.specification import EXPERIMENTS, narrowed
+from grandag.methods.registry import METHODS
 from tests.experiments.examples import DATA, RANDOM, small
 
 
@@ -91,6 +92,13 @@ def test_data_in_words():
     law = {"mechanism": "syntren", "n_nodes": 20, "n_rows": 500, "seed": 7}
     assert describe({"simulation": law}) == "syntren, 20 nodes, 500 rows, seed 7"
     assert describe({"bundled": "sachs"}) == "sachs"
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=lambda experiment: experiment.name)
+def test_every_job_of_the_paper_can_be_planned(experiment):
+    planned = plan(narrowed(experiment, methods=list(METHODS)), n_datasets=1, n_trials=1)
+    assert {item.column for item in planned} == {setting.name for setting in experiment.columns}
+    assert all(item.job.method in METHODS for item in planned)
 
 
 def test_unknown_method():

@@ -6,12 +6,11 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from grandag.experiments import reproduction
-from grandag.experiments.reproduction import Execution, environment, reproduce, write_results
+from grandag.experiments.reproduction import Execution, reproduce, write_results
 from grandag.experiments.store import Store
 from grandag.experiments.views import to_csv
 from grandag.experiments.work import failure, work
@@ -119,16 +118,11 @@ def test_files(tmp_path, in_process):
     with Store(tmp_path / "store.sqlite") as store:
         result = reproduce([small(methods=("random",))], store, n_datasets=1)
     written = write_results(result, tmp_path / "new" / "results")
-    assert [path.name for path in written] == ["table1.md", "table1.tex", "table1.csv"]
+    assert [path.name for path in written] == ["index.html", "table1.md", "table1.tex", "table1.csv"]
     assert (tmp_path / "new" / "results" / "table1.csv").read_text() == to_csv(result.tables()[0])
+    assert "RANDOM" in written[0].read_text()
 
 
 def test_all_cores_by_default():
     assert Execution().size() >= 1
     assert Execution(3).size() == 3
-
-
-def test_environment():
-    known = environment()
-    assert {"grandag", "Python", "numpy", "numba", "cores"} <= set(known)
-    assert str(Path.home()) not in " ".join(known.values())

@@ -68,7 +68,9 @@ def paper(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Directory for Markdown, LaTeX, CSV and SVG.", rich_help_panel=_OUTPUT),
+        typer.Option(
+            "--output", "-o", help="Directory for a page (HTML), Markdown, LaTeX, CSV and SVG.", rich_help_panel=_OUTPUT
+        ),
     ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=_OUTPUT)
@@ -121,6 +123,11 @@ def _chosen(
     from grandag.experiments.specification import find, narrowed
 
     found = find(name)
+    known = {word for experiment in found for row in experiment.rows for word in (row.name.casefold(), row.method)}
+    unknown = [word for word in _words(methods) if word.casefold() not in known]
+    if unknown:
+        names = dict.fromkeys(row.name for experiment in found for row in experiment.rows)
+        raise ValueError(f"{name} has no method {unknown[0]!r}: it has {', '.join(names)}.")
     chosen = [
         narrowed(
             experiment,
@@ -134,15 +141,13 @@ def _chosen(
     kept = [new for new, old in zip(chosen, found, strict=True) if (new.rows and new.columns) or not old.rows]
     if kept:
         return kept
-    names = dict.fromkeys(learner.method for experiment in found for learner in experiment.rows)
     columns = dict.fromkeys(
         f"{setting.n_nodes} nodes {setting.graph or setting.name} {setting.n_rows:,} rows"
         for experiment in found
         for setting in experiment.columns
     )
     raise ValueError(
-        f"Nothing of {name} is left by --methods, --nodes, --graphs and --rows: it has the methods "
-        f"{', '.join(names)}, and data of {', '.join(columns)}."
+        f"Nothing of {name} is left by --methods, --nodes, --graphs and --rows: it has data of {', '.join(columns)}."
     )
 
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import platform
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 
 from joblib import cpu_count
 from rich.console import Console
 
-from grandag import __version__
 from grandag.experiments.curves import curves_csv, curves_svg
 from grandag.experiments.display import Tally, watching
 from grandag.experiments.execution import cluster_size, run_locally, run_on_cluster
@@ -24,8 +20,9 @@ from grandag.experiments.tables import ResultTable
 from grandag.experiments.tabulate import tabulate
 from grandag.experiments.views import to_csv, to_latex, to_markdown
 from grandag.experiments.work import Outcome
+from grandag.report import environment, paper_page
 
-__all__ = ["Execution", "Reproduction", "environment", "reproduce", "write_results"]
+__all__ = ["Execution", "Reproduction", "reproduce", "write_results"]
 
 
 @dataclass(frozen=True)
@@ -131,22 +128,10 @@ class _Latest:
         return self._result.table(self._experiment)
 
 
-def environment() -> dict[str, str]:
-    """Versions and machine, for a reader of the results."""
-    packages = ("numpy", "scipy", "numba", "scikit-learn", "gadjid")
-    return {
-        "grandag": __version__,
-        "Python": platform.python_version(),
-        **{name: version(name) for name in packages},
-        "system": f"{platform.system()} {platform.machine()}",
-        "cores": str(os.cpu_count()),
-    }
-
-
 def write_results(result: Reproduction, directory: Path) -> list[Path]:
-    """Each table as Markdown, LaTeX and CSV; the figure as SVG and CSV, too."""
+    """One page with everything; each table as Markdown, LaTeX and CSV, too; the figure as SVG and CSV."""
     directory.mkdir(parents=True, exist_ok=True)
-    files: dict[str, str] = {}
+    files = {"index.html": paper_page(result.tables(), environment())}
     for experiment in result.experiments:
         table = result.table(experiment)
         files[f"{table.name}.md"] = to_markdown(table)

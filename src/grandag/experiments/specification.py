@@ -99,9 +99,9 @@ HETEROSCEDASTIC = Learner("GraN-DAG++", "grandag++")
 DAG_GNN = Learner("DAG-GNN", "dag-gnn")
 NOTEARS = Learner("NOTEARS", "notears")
 CAM = Learner("CAM", "cam")
-GSF = Learner("GSF", "gsf", "default")
-GES = Learner("GES", "ges", "default")
-PC = Learner("PC", "pc", "default")
+GSF = Learner("GSF", "gsf")
+GES = Learner("GES", "ges")
+PC = Learner("PC", "pc")
 RANDOM = Learner("RANDOM", "random")
 
 
