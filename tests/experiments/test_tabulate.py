@@ -102,6 +102,15 @@ def test_best_held_out_score_wins(search):
     assert cell.flags == "+ *"  # better than 9, by one value that has no deviation; 2 of 3 converged
 
 
+def test_trials_that_converged_come_first(search):
+    experiment, planned, outcomes = search
+    key = planned[2].job.key
+    outcomes[key] = replace(outcomes[key], converged=False)
+    cell = tabulate(experiment, planned, outcomes).cells["CAM", "ER1", "SHD"]
+    assert [run.score for run in cell.runs] == [-3.0]
+    assert cell.flags == "+ **"  # 1 of 3 converged
+
+
 def test_a_search_counts_when_all_trials_are_finished(search):
     experiment, planned, outcomes = search
     del outcomes[planned[-1].job.key]

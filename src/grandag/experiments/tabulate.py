@@ -123,13 +123,23 @@ def _trials(here: Sequence[Planned], outcomes: Outcomes) -> list[list[tuple[Plan
 
 
 def _selected(here: Sequence[Planned], outcomes: Outcomes) -> tuple[Run, ...]:
-    """Per data set the trial with the best held-out score; the first failure where no trial has a score."""
+    """Per data set the best trial; the first failure where no trial has a score."""
     best = []
     for trials in _trials(here, outcomes):
         scored = [(item, outcome) for item, outcome in trials if "validation" in outcome.scores]
-        item, outcome = max(scored, key=lambda pair: pair[1].scores["validation"]) if scored else trials[0]
+        item, outcome = max(scored, key=lambda pair: _merit(pair[1])) if scored else trials[0]
         best.append(_run(item, outcome))
     return tuple(best)
+
+
+def _merit(outcome: Outcome) -> tuple[bool, float]:
+    """Trials that converged come before others; then the held-out score decides."""
+    return _has_converged(outcome), outcome.scores["validation"]
+
+
+def _has_converged(outcome: Outcome) -> bool:
+    """A method that does not iterate has converged when it is done."""
+    return outcome.status == "done" and outcome.converged is not False
 
 
 def _flags(
@@ -142,9 +152,7 @@ def _flags(
     if not before or not after:
         return ""
     trials = _trials(here, outcomes)
-    converged = [
-        sum(outcome.status == "done" and outcome.converged is not False for _, outcome in group) for group in trials
-    ]
+    converged = [sum(_has_converged(outcome) for _, outcome in group) for group in trials]
     flags = improvement_flag(before, after), convergence_flag(Figure.of(converged).mean, len(trials[0]))
     return " ".join(filter(None, flags))
 
