@@ -65,3 +65,4 @@ def test_narrowed():
     assert len(narrowed(table, methods=["grandag"]).rows) == 2
     assert [column.name for column in narrowed(EXPERIMENTS["table7"], n_rows=[500]).columns] == ["500 rows"]
     assert narrowed(table) == table
+    assert few.notes == ()

@@ -61,12 +61,13 @@ class Tally:
     @property
     def seconds_left(self) -> float | None:
         """Remaining jobs cost what others of their kind did, or what all did; scaled by how long those really took."""
-        spent = [seconds for group in self._seconds.values() for seconds in group]
+        known = dict(self._seconds)  # a copy: the display asks from a thread of its own
+        spent = [seconds for group in known.values() for seconds in group]
         if not spent or sum(spent) == 0:
             return None
-        means = {kind: sum(group) / len(group) for kind, group in self._seconds.items()}
+        means = {kind: sum(group) / len(group) for kind, group in known.items()}
         overall = sum(spent) / len(spent)
-        cost = sum(means.get(_kind(job), overall) for job in self._left.values())
+        cost = sum(means.get(_kind(job), overall) for job in list(self._left.values()))
         return cost * (self.clock() - self._started) / sum(spent)
 
     def line(self) -> str:

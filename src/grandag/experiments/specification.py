@@ -255,4 +255,5 @@ def narrowed(
         and (not kinds or (column.graph or "").casefold() in kinds)
         and (not n_rows or column.n_rows in n_rows)
     )
-    return replace(experiment, rows=rows, columns=columns)
+    notes = tuple(note for note in experiment.notes if note != _BESIDE or any(row.beside for row in rows))
+    return replace(experiment, rows=rows, columns=columns, notes=notes)
