@@ -327,7 +327,8 @@ class GraNDAG(GenerativeLearner):
         self._scaling_ = standard if self.standardise else Scaling.identity(values.shape[1])
         scaled = standardised if self.standardise else self._scaling_.apply(values, self.dtype)
         if self._held_out is not None:
-            return _Data(scaled, self._scaling_.apply(self._held_out[:, self._varying_], self.dtype))
+            held_out = self._scaling_.apply(self._held_out[:, self._varying_], self.dtype)
+            return _Data(rng.permutation(scaled), held_out)  # the first rows are to be a random sample, as in a split
         n = len(scaled)
         train_rows, held_out_rows = split_rows(n, min(self.held_out_fraction, self.max_held_out / n), rng)
         if len(held_out_rows) < round(self.held_out_fraction * n):
