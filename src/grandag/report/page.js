@@ -70,13 +70,13 @@
       const heads = all("thead th[data-column]", table);
       table.closest(".scroll").hidden = heads.length > 0 && heads.every((head) => head.hidden);
     }
-    const rows = all("tbody tr[data-row]:not(.list *)"), shown = rows.filter((row) => !row.hidden).length;
+    const rows = all(".matrix tbody tr, .edges tbody tr"), shown = rows.filter((row) => !row.hidden).length;
     document.getElementById("filter-status").value = shown === rows.length ? "" : `${shown} of ${rows.length} rows shown`;
   }
 
   if (text) {
     text.form.addEventListener("submit", (event) => event.preventDefault());
-    text.form.addEventListener("input", filter);
+    for (const kind of ["input", "change"]) text.form.addEventListener(kind, filter);
     filter();
   }
 
