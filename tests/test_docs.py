@@ -37,7 +37,7 @@ def test_command_line(command, tmp_path):
     subprocess.run(command, shell=True, check=True, capture_output=True, cwd=tmp_path, env={**os.environ, "PATH": path})
 
 
-@pytest.mark.parametrize("page", ["index", "tutorial", "confidence", "hyperparameters", "interoperability"])
+@pytest.mark.parametrize("page", ["index", "tutorial", "confidence", "hyperparameters", "interoperability", "reports"])
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_code_of_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
