@@ -231,6 +231,19 @@ def test_lines_avoid_boxes_they_do_not_end_at(paper, tables):
     assert tables[0].cells["GraN-DAG", "ER1", "SHD"].runs[0].truth.sum() == 10
 
 
+def test_wide_drawings_are_shown_whole_and_in_full_size(paper):
+    paper.open(width=390)
+    paper.find_all("#table5 table.matrix tr[data-row='CAM'] a.runs")[2].click()
+    drawing, button = paper.find("#run .drawing"), paper.find("#run button.zoom")
+    assert paper.run("return arguments[0].scrollWidth <= arguments[0].clientWidth", drawing)
+    button.click()
+    assert paper.run("return arguments[0].scrollWidth > arguments[0].clientWidth", drawing)
+    assert button.get_attribute("aria-pressed") == "true"
+    paper.open(width=1280)
+    open_cell(paper, "CAM", 0)
+    assert not paper.find("#run button.zoom").is_displayed()
+
+
 def test_failed_run_shows_its_error_as_text(paper):
     paper.open()
     open_cell(paper, "NOTEARS", 2)

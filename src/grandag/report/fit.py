@@ -148,7 +148,8 @@ def _curves(estimator: Any, X: Any) -> Iterator[Markup]:
     strongest = estimator.edges_.head(_MOST_CURVES)[["source", "target"]].itertuples(index=False)
     for names in strongest:
         source, target = (model.names.index(name) for name in names)
-        yield partial_effect_chart(partial_effect(model, values, source, target), *names)
+        if model.adjacency[source, target]:
+            yield partial_effect_chart(partial_effect(model, values, source, target), *names)
 
 
 def _model(estimator: Any) -> CausalModel | None:
