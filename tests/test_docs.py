@@ -38,7 +38,7 @@ def test_command_line(command, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "page", ["index", "tutorial", "confidence", "hyperparameters", "interoperability", "reproducing"]
+    "page", ["index", "tutorial", "confidence", "hyperparameters", "interoperability", "reports", "reproducing"]
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_code_of_a_page_runs(page, tmp_path, monkeypatch):

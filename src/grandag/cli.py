@@ -361,7 +361,7 @@ def fit(
     if output is not None and output.exists() and not output.is_dir():
         raise typer.BadParameter(f"{str(output)!r} is a file; name a directory.", param_hint="--output")
     frame = _read(data, columns)
-    true = _truth(data, columns, report, truth)
+    true = _truth(data, frame, report, truth)
     if report is not None and "record_A_phi" in model.get_params():
         model.set_params(record_A_phi=True)
     start = time.perf_counter()
@@ -405,19 +405,28 @@ def _read(data: str, columns: str | None) -> pd.DataFrame:
     return frame[wanted]
 
 
-def _truth(data: str, columns: str | None, report: Path | None, truth: str | None) -> Any:
-    """The true graph for a report: as given, or that of a bundled data set whose columns are all there."""
+def _truth(data: str, frame: pd.DataFrame, report: Path | None, truth: str | None) -> Any:
+    """The true graph for a report: as given, or that of a bundled data set if all its columns are there."""
     if report is None:
         if truth is not None:
             raise typer.BadParameter("is for the page of --report, which was not asked for.", param_hint="--truth")
         return None
     if report.is_dir():
         raise typer.BadParameter(f"{str(report)!r} is a directory; name a file.", param_hint="--report")
-    from grandag import datasets
+    import networkx as nx
 
+    from grandag import datasets
+    from grandag.metrics.matching import matched
+
+    names = tuple(map(str, frame.columns))
     if truth is None:
-        return _graph(data) if data in datasets.DATASETS and columns is None else None
-    return _graph(truth)
+        is_known = data in datasets.DATASETS and names == datasets.load(data).names
+        return _graph(data) if is_known else None
+    nodes = nx.DiGraph()
+    nodes.add_nodes_from(names)
+    graph = _graph(truth, nodes)
+    matched(graph, nodes)
+    return graph
 
 
 def _fit(model: StructureLearner, frame: pd.DataFrame, *, quiet: bool) -> list[str]:

@@ -48,9 +48,10 @@ class Page:
 
     def open(self, width: int = 1280, height: int = 900, fragment: str = "", scheme: str = "light") -> Page:
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
-        colours = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+        wishes = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
+        media = {"features": [{"name": name, "value": value} for name, value in wishes.items()]}
         self.session.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        self.session.execute_cdp_cmd("Emulation.setEmulatedMedia", colours)
+        self.session.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
         self.session.get("about:blank")
         for log in ("browser", "performance"):
             self.session.get_log(log)

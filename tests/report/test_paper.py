@@ -192,6 +192,14 @@ def test_graphs_without_a_truth_and_numbers_that_are_not_finite():
     assert data["parameters"][0] == {"x": 2.5, "y": "nan", "z": "(1, 2)"}
 
 
+def test_measures_that_are_not_numbers_are_shown_and_not_drawn():
+    tree = parse(paper_page([small_table(done("a", float("nan")), done("b", 2.0))], {}))
+    cell = cell_of(tree, "small", "GES", 0)
+    assert cell.one("span", class_="mean").text == "nan"
+    assert cell.attributes["data-ours"] == ""
+    assert tree.one("figure").one("path", class_="value").attributes["d"].count("M") == 1
+
+
 def test_same_tables_same_page(tables, page):
     assert paper_page(make_tables(4), ENVIRONMENT) == page
 

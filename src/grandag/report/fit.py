@@ -60,7 +60,7 @@ def fit_page(
     """
     facts = summary(estimator, data=data, seconds=seconds)
     adjacency, names = estimator.adjacency_, tuple(estimator.names_)
-    true = None if truth is None else matched((adjacency, names), truth).estimate
+    true = None if truth is None else _truth(truth, adjacency, names)
     return render(
         "fit.html",
         facts=facts,
@@ -75,6 +75,13 @@ def fit_page(
         parameters={name: repr(value) for name, value in facts["parameters"].items()},
         environment=this_environment() if environment is None else environment,
     )
+
+
+def _truth(truth: Any, adjacency: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
+    """The true graph in the order of the learned one's nodes."""
+    pair = matched(truth, (adjacency, names))
+    order = [pair.names.index(name) for name in names]
+    return pair.truth[np.ix_(order, order)]
 
 
 def _drawing(estimator: Any) -> str:
@@ -141,7 +148,8 @@ def _curves(estimator: Any, X: Any) -> Iterator[Markup]:
     strongest = estimator.edges_.head(_MOST_CURVES)[["source", "target"]].itertuples(index=False)
     for names in strongest:
         source, target = (model.names.index(name) for name in names)
-        yield partial_effect_chart(partial_effect(model, values, source, target), *names)
+        if model.adjacency[source, target]:
+            yield partial_effect_chart(partial_effect(model, values, source, target), *names)
 
 
 def _model(estimator: Any) -> CausalModel | None:

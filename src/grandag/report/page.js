@@ -70,13 +70,13 @@
       const heads = all("thead th[data-column]", table);
       table.closest(".scroll").hidden = heads.length > 0 && heads.every((head) => head.hidden);
     }
-    const rows = all("tbody tr[data-row]:not(.list *)"), shown = rows.filter((row) => !row.hidden).length;
+    const rows = all(".matrix tbody tr, .edges tbody tr"), shown = rows.filter((row) => !row.hidden).length;
     document.getElementById("filter-status").value = shown === rows.length ? "" : `${shown} of ${rows.length} rows shown`;
   }
 
   if (text) {
     text.form.addEventListener("submit", (event) => event.preventDefault());
-    text.form.addEventListener("input", filter);
+    for (const kind of ["input", "change"]) text.form.addEventListener(kind, filter);
     filter();
   }
 
@@ -103,7 +103,7 @@
     const size = graph.names.length, estimate = byPair(learned, size);
     const truth = graph.truth && byPair(graph.truth, size);
     const pairs = [...new Set([...(truth ?? new Map()).keys(), ...estimate.keys()])];
-    return pairs.map((pair) => {
+    const edges = pairs.map((pair) => {
       const guess = estimate.get(pair), fact = truth?.get(pair), way = guess ?? fact;
       let kind = "drawn";
       if (truth) {
@@ -116,7 +116,10 @@
       if (way === 2) ends.reverse();
       return { ends, kind, directed: way !== 3 };
     });
+    return edges.sort((one, other) => (other.kind === "found") - (one.kind === "found")); // errors lie on top
   }
+
+  const WIDEST_BEND = 240;
 
   /** Where the way from a box's middle to a point leaves the box. */
   function border(box, height, point) {
@@ -132,7 +135,8 @@
     const [x0, y0] = middle(boxes[from]), [x1, y1] = middle(boxes[to]);
     const length = Math.hypot(x1 - x0, y1 - y0) || 1;
     let best = null;
-    for (const bend of [0, 0.12, -0.12, 0.25, -0.25, 0.4, -0.4, 0.6, -0.6]) {
+    for (const share of [0, 0.12, -0.12, 0.25, -0.25, 0.4, -0.4, 0.6, -0.6]) {
+      const bend = (Math.sign(share) * Math.min(Math.abs(share) * length, WIDEST_BEND)) / length;
       const control = [(x0 + x1) / 2 - bend * (y1 - y0), (y0 + y1) / 2 + bend * (x1 - x0)];
       const start = border(boxes[from], height, control), end = border(boxes[to], height, control);
       const hits = boxes.filter((box, k) => k !== from && k !== to && crosses(box, height, start, control, end, length)).length;
@@ -167,7 +171,8 @@
       const sides = [1, -1].map((side) => [base[0] - 4 * side * uy, base[1] + 4 * side * ux]);
       group.append(element("path", { class: `edge-head ${edge.kind}`, d: `M${places(end, ...sides)}z` }));
     }
-    return { group, points: [start, control, end] };
+    const middle = [0, 1].map((k) => (start[k] + 2 * control[k] + end[k]) / 4);
+    return { group, points: [start, middle, end] };
   }
 
   function drawGraph(graph, learned, height) {
@@ -186,8 +191,25 @@
       const name = element("text", { x: x + wide / 2, y: y + height / 2 + 4.5 }, graph.names[node]);
       drawing.append(element("g", { class: "node" }, frame, name));
     });
-    return [legend(edges), element("div", { class: "drawing" }, drawing)];
+    const zoom = element("button", { type: "button", class: "zoom", "aria-pressed": "false" }, "Full size");
+    return [legend(edges), zoom, element("div", { class: "drawing", role: "region", "aria-label": "Drawing", tabindex: "0" }, drawing)];
   }
+
+  // A drawing that is wider than the page is shown whole; a button, needed by no other drawing, shows it in full size.
+
+  function offerZoom() {
+    for (const button of all("button.zoom")) {
+      const drawing = button.nextElementSibling.firstElementChild;
+      button.hidden = drawing.width.baseVal.value <= button.nextElementSibling.clientWidth;
+    }
+  }
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button.zoom");
+    if (button) button.setAttribute("aria-pressed", button.nextElementSibling.classList.toggle("full"));
+  });
+  window.addEventListener("resize", offerZoom);
+  offerZoom();
 
   function legend(edges) {
     const list = element("ul", { class: "legend" });
@@ -207,7 +229,7 @@
 
   const number = (value, digits = 4) => (value === null || value === undefined ? "–" : Number(value.toPrecision(digits)).toLocaleString("en").replace("-", "−"));
 
-  function openCell(place, chosen) {
+  function openCell(place) {
     const cell = data.cells[place];
     document.getElementById("runs-title").textContent = cell.title;
     const link = document.querySelector(`a[href="#cell-${place}"]`);
@@ -219,8 +241,8 @@
     heads.forEach((name, k) => head.append(element("th", { scope: "col", "aria-sort": "none", ...(k > 1 && { class: "number" }) }, element("button", { type: "button", class: "sort" }, name))));
     const body = element("tbody", {}, ...cell.runs.map((run) => runRow(run, measures)));
     document.getElementById("runs-table").replaceChildren(element("caption", {}, `${cell.runs.length} run${cell.runs.length === 1 ? "" : "s"}`), element("thead", {}, head), body);
-    showRun(chosen ?? cell.runs[0]);
     if (!dialog.open) dialog.showModal();
+    showRun(cell.runs[0]);
   }
 
   function runRow(place, measures) {
@@ -243,7 +265,7 @@
 
   function showRun(place) {
     const run = data.runs[place];
-    for (const row of all("[data-run]", dialog)) row.setAttribute("aria-selected", row.dataset.run === String(place));
+    for (const row of all("[data-run]", dialog)) row.setAttribute("aria-current", row.dataset.run === String(place));
     const parts = [element("h3", {}, `${run.method} on ${run.data}`)];
     if (run.error) parts.push(element("pre", {}, run.error));
     if (run.edges) parts.push(...drawGraph(data.graphs[run.graph], run.edges, data.height));
@@ -253,6 +275,7 @@
       facts.append(element("div", {}, element("dt", {}, name), element("dd", {}, String(value))));
     }
     document.getElementById("run").replaceChildren(...parts, facts);
+    offerZoom();
   }
 
   /** #cell-12 opens the runs of a cell, so that links to them can be kept and sent. */

@@ -209,13 +209,14 @@ def _figures(figures: Sequence[Figure], decimals: int) -> Texts:
 def _middle(values: Iterable[float]) -> float | str:
     """What to sort by: the value, or the middle of two bounds; nothing for nothing."""
     known = list(values)
-    return round(sum(known) / len(known), 6) if known else ""
+    middle = sum(known) / len(known) if known else math.nan
+    return round(middle, 6) if math.isfinite(middle) else ""
 
 
 def _panel(table: ResultTable, column: str, measure: str) -> dict[str, Any] | None:
     """The box plots of one column and measure on one axis."""
     cells = {row: table.cells[row, column, measure] for row in table.rows if (row, column, measure) in table.cells}
-    ours = [value for cell in cells.values() for values in cell.values for value in values]
+    ours = [value for cell in cells.values() for group in _groups(cell) for value in group]
     if not ours:
         return None
     paper = [
@@ -229,11 +230,10 @@ def _panel(table: ResultTable, column: str, measure: str) -> dict[str, Any] | No
 
 
 def _groups(cell: Cell) -> list[np.ndarray]:
-    """The values of a cell; lower and upper bounds apart."""
-    if not cell.values:
-        return []
-    width = max(map(len, cell.values))
-    return [np.array([value[min(k, len(value) - 1)] for value in cell.values]) for k in range(width)]
+    """The finite values of a cell; lower and upper bounds apart."""
+    width = max(map(len, cell.values), default=0)
+    groups = [np.array([value[min(k, len(value) - 1)] for value in cell.values]) for k in range(width)]
+    return [group[np.isfinite(group)] for group in groups if np.isfinite(group).any()]
 
 
 def _times(table: ResultTable) -> dict[str, Any]:
