@@ -31,8 +31,10 @@ bench: $(READY)
 	$(BIN)/python benchmarks/additive.py
 	$(BIN)/python benchmarks/metrics.py
 	$(BIN)/python benchmarks/baselines.py
+	$(BIN)/python benchmarks/equivalence.py
 	$(BIN)/python benchmarks/simulation.py
 	$(BIN)/python benchmarks/concerns.py
+	$(BIN)/python benchmarks/generalised_score.py
 
 confidence: $(READY)
 	$(BIN)/python benchmarks/confidence.py

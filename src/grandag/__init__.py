@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from grandag.methods.dag_gnn import DAGGNN
     from grandag.methods.ges import GES
     from grandag.methods.grandag.estimator import GraNDAG
+    from grandag.methods.gsf import GSF
     from grandag.methods.notears import NOTEARS
     from grandag.methods.pc import PC
     from grandag.methods.random_graph import RandomGraph
@@ -28,6 +29,7 @@ __all__ = [
     "CAM",
     "DAGGNN",
     "GES",
+    "GSF",
     "NOTEARS",
     "PC",
     "CausalModel",
@@ -50,6 +52,7 @@ _HOME = {
     "CausalModel": "grandag.model",
     "DAGGNN": "grandag.methods.dag_gnn",
     "GES": "grandag.methods.ges",
+    "GSF": "grandag.methods.gsf",
     "GraNDAG": "grandag.methods.grandag.estimator",
     "Knowledge": "grandag.knowledge",
     "NOTEARS": "grandag.methods.notears",

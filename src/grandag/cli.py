@@ -227,7 +227,7 @@ def fit(
     max_parents: Annotated[
         int | None,
         typer.Option(
-            help="CAM, GES: of one column. Default: one per 20 rows (CAM), any number.", rich_help_panel=_TRAINING
+            help="CAM, GES, GSF: of one column. Default: one per 20 rows (CAM), any number.", rich_help_panel=_TRAINING
         ),
     ] = None,
     alpha: Annotated[
@@ -242,8 +242,12 @@ def fit(
     intercept: Annotated[
         bool | None, typer.Option(help="GES: in its regressions. Default: yes; paper: no.", rich_help_panel=_TRAINING)
     ] = None,
+    regulariser: Annotated[
+        float | None,
+        typer.Option(help="GSF: of the kernel regressions. Default: 0.01.", rich_help_panel=_TRAINING),
+    ] = None,
     turning: Annotated[
-        bool | None, typer.Option(help="GES: turn edges, too. Default: yes.", rich_help_panel=_TRAINING)
+        bool | None, typer.Option(help="GES, GSF: turn edges, too. Default: yes (GES), no.", rich_help_panel=_TRAINING)
     ] = None,
     sparsity: Annotated[
         float | None, typer.Option(help="NOTEARS: weight of the L1 term. Default: 0.1.", rich_help_panel=_TRAINING)
@@ -343,6 +347,7 @@ def fit(
         "max_conditions": max_conditions,
         "penalty": penalty,
         "intercept": intercept,
+        "regulariser": regulariser,
         "turning": turning,
         "sparsity": sparsity,
         "weight_threshold": weight_threshold,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,12 +23,12 @@ class EquivalenceLearner(StructureLearner):
 
     Background knowledge directs some of its edges: then it is the part of the class that knowledge allows. `dag_` is
     one DAG of the class, to which everything belongs that needs directions: `causal_order_` and `score`. A subclass
-    sets `_conditionals_`, the distribution of the varying columns with the parents in `dag_`.
+    sets `_conditionals_`, linear regressions of the varying columns on their parents in `dag_`, or overrides the three
+    methods that use them.
     """
 
     is_dag_ = False
-    _conditionals_type: ClassVar[Any] = LinearGaussian
-    _conditionals_: Any
+    _conditionals_: LinearGaussian
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean over the rows of X of log p(x) = sum_j log p_j(x_j | parents in `dag_`), in the units of the table.
@@ -37,7 +37,17 @@ class EquivalenceLearner(StructureLearner):
         """
         check_is_fitted(self, "adjacency_")
         values = self._values_like_training(X, missing=self.missing)[:, self._varying_]
-        return float(self._conditionals_.log_density(np.asarray(values, dtype=np.float64)))
+        return self._log_density(np.asarray(values, dtype=np.float64))
+
+    def _log_density(self, values: np.ndarray) -> float:
+        """Mean over the rows of the joint log-density of the varying columns."""
+        return self._conditionals_.log_density(values)
+
+    def _conditional_arrays(self) -> dict[str, np.ndarray]:
+        return self._conditionals_._asdict()
+
+    def _restore_conditionals(self, arrays: Mapping[str, np.ndarray]) -> None:
+        self._conditionals_ = LinearGaussian(*(arrays[name] for name in LinearGaussian._fields))
 
     def _keep_class(self, adjacency: np.ndarray, strength: np.ndarray) -> np.ndarray:
         """Set `adjacency_` and `strength_` from those of the varying columns; returns a DAG of the class."""
@@ -50,12 +60,12 @@ class EquivalenceLearner(StructureLearner):
         raise NotImplementedError
 
     def _fitted_state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        arrays = {"varying": self._varying_, **self._conditionals_._asdict()}
+        arrays = {"varying": self._varying_, **self._conditional_arrays()}
         return arrays, {"notes": self.notes_, **self._outcome()}
 
     def _restore(self, arrays: Mapping[str, np.ndarray], values: Mapping[str, Any]) -> None:
         self._varying_ = arrays["varying"]
-        self._conditionals_ = self._conditionals_type(*(arrays[name] for name in self._conditionals_type._fields))
+        self._restore_conditionals(arrays)
         for name, value in values.items():
             setattr(self, f"{name}_", value)
 

@@ -78,7 +78,7 @@ class GES(GreedyLearner):
         >>> from grandag import GES, datasets
         >>> model = GES().fit(datasets.load_sachs().data)
         >>> model.is_dag_, len(model.edges_)
-        (False, 34)
+        (False, 8)
     """
 
     presets = {"default": {}, "paper": {"intercept": False}}  # noqa: RUF012 (typed in the base class)

@@ -163,7 +163,7 @@ class PC(EquivalenceLearner):
         >>> from grandag import PC, datasets
         >>> model = PC().fit(datasets.load_sachs().data)
         >>> model.is_dag_, len(model.edges_)
-        (False, 25)
+        (False, 8)
     """
 
     presets = {"default": {}, "paper": {}}  # noqa: RUF012 (typed in the base class); the defaults are the paper's

@@ -38,6 +38,7 @@ METHODS = {
     "notears": Method("grandag.methods.notears:NOTEARS", "NOTEARS: linear, by continuous optimisation"),
     "dag-gnn": Method("grandag.methods.dag_gnn:DAGGNN", "DAG-GNN: variational autoencoder"),
     "ges": Method("grandag.methods.ges:GES", "GES: greedy search over equivalence classes, linear"),
+    "gsf": Method("grandag.methods.gsf:GSF", "GSF: the same search with kernel regressions, nonlinear"),
     "pc": Method("grandag.methods.pc:PC", "PC: independence tests, linear"),
     "random": Method("grandag.methods.random_graph:RandomGraph", "RANDOM: a random graph, whatever the data"),
 }

@@ -176,7 +176,7 @@ def _cell(cell: Cell, decimals: int, number: int) -> dict[str, Any]:
         "paper": _figures(cell.paper, decimals),
         "differences": ", ".join(map(_signed, differences)),
         "is_apart": any(abs(value) > 1 for value in differences),
-        "remark": cell.remark,
+        "remark": f"ours {cell.flags}, paper {cell.remark or 'no flag'}" if cell.flags else cell.remark,
         "n_runs": len(cell.runs),
         "n_missing": sum(run.status != "done" for run in cell.runs),
         "keys": {
