@@ -48,7 +48,7 @@ def test_command_line(command, tmp_path):
         "generalised_score",
         "reports",
         "reproducing",
-    ],  # fmt: skip
+    ],
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_code_of_a_page_runs(page, tmp_path, monkeypatch):
