@@ -14,6 +14,8 @@ import pytest
 from grandag.experiments import execution
 from grandag.experiments.execution import ClusterError, run_locally, run_on_cluster
 from grandag.experiments.jobs import plan
+from grandag.experiments.tabulate import tabulate
+from grandag.experiments.views import to_csv
 from grandag.experiments.work import work
 from grandag.experiments.worker import JobProcess
 from tests.experiments.examples import ENDLESS, RANDOM, WRONG, small
@@ -135,7 +137,8 @@ def cluster(tmp_path):
 @needs_proc
 def test_a_cluster_that_loses_a_worker_gives_the_same_results(cluster):
     address, workers = cluster
-    jobs = [WRONG, *(item.job for item in plan(small(), n_datasets=3))]
+    planned = plan(small(), n_datasets=3)
+    jobs = [WRONG, *(item.job for item in planned)]
     finished, killed = [], None
     for pair in run_on_cluster(jobs, address, LONG):
         finished.append(pair)
@@ -146,7 +149,10 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_results(cluster):
     assert killed is not None
     wait_for(lambda: not is_alive(job_process))
     assert len(finished) == len(jobs)
-    assert results(finished) == {job.key: without_time(work(job)) for job in jobs}
+    here = {job.key: work(job) for job in jobs}
+    assert results(finished) == results((job, here[job.key]) for job in jobs)
+    there = {job.key: outcome for job, outcome in finished}
+    assert to_csv(tabulate(small(), planned, there)) == to_csv(tabulate(small(), planned, here))
 
 
 def test_time_limit_on_a_cluster(cluster):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Literal, cast
 
 import numpy as np
 
 from grandag.experiments.jobs import Planned
-from grandag.experiments.paper import paper_cells, search_spaces
+from grandag.experiments.paper import PaperCell, paper_cells, search_spaces
 from grandag.experiments.selection import convergence_flag, improvement_flag
-from grandag.experiments.specification import Experiment, Learner
+from grandag.experiments.specification import Experiment, Learner, Setting
 from grandag.experiments.tables import Cell, Figure, ResultTable, Run
 from grandag.experiments.work import Outcome
 
@@ -23,54 +23,45 @@ Outcomes = Mapping[str, Outcome]
 
 def tabulate(experiment: Experiment, planned: Sequence[Planned], outcomes: Outcomes) -> ResultTable:
     """The table of an experiment; a data set of a search counts when all of its trials are finished."""
+    if not experiment.rows:
+        return _spaces(experiment)
     places: dict[tuple[str, str], list[Planned]] = defaultdict(list)
     for item in planned:
         places[item.row, item.column].append(item)
-    cells: dict[tuple[str, str, str], Cell] = {}
-    for learner in experiment.rows:
-        for setting in experiment.columns:
-            here = places[learner.name, setting.name]
-            fits = tuple(_run(item, outcomes[item.job.key]) for item in here if item.job.key in outcomes
-                         and item.job.task != "trial")  # fmt: skip
-            runs = _selected(here, outcomes) if experiment.task == "search" else fits
-            for measure in experiment.measures:
-                flags = _flags(here, outcomes, fits, runs, measure) if experiment.task == "search" else ""
-                cells[learner.name, setting.name, measure] = _cell(
-                    experiment, learner, setting.name, measure, runs, flags
-                )
-    if not experiment.rows and experiment.number == "24":
-        return _spaces(experiment)
-    return ResultTable(
-        experiment.name,
-        experiment.number,
-        experiment.title,
-        tuple(learner.name for learner in experiment.rows),
-        tuple(setting.name for setting in experiment.columns),
-        experiment.measures,
-        cells,
-        experiment.notes,
-    )
-
-
-def _cell(
-    experiment: Experiment, learner: Learner, column: str, measure: str, runs: tuple[Run, ...], flags: str
-) -> Cell:  # fmt: skip
-    paper = paper_cells().get((experiment.number, learner.paper_row, column, measure))
-    if paper is None:
-        return Cell(learner.name, column, measure, runs, flags=flags)
-    return Cell(learner.name, column, measure, runs, paper.figures, paper.note, flags)
+    cells = {
+        (cell.row, cell.column, cell.measure): cell
+        for learner in experiment.rows
+        for setting in experiment.columns
+        for cell in _cells(experiment, learner, setting, places[learner.name, setting.name], outcomes)
+    }
+    rows, columns = (tuple(each.name for each in axis) for axis in (experiment.rows, experiment.columns))
+    heading = experiment.name, experiment.number, experiment.title
+    return ResultTable(*heading, rows, columns, experiment.measures, cells, experiment.notes)
 
 
 def _spaces(experiment: Experiment) -> ResultTable:
-    """The table that has words instead of figures."""
-    column, measure = "all data", "space"
-    spaces = search_spaces()
+    """The table that has words instead of figures and jobs."""
+    column, measure, spaces = "all data", "space", search_spaces()
     cells = {
         (row, column, measure): Cell(row, column, measure, (), (), "; ".join(laws)) for row, laws in spaces.items()
     }
-    return ResultTable(
-        experiment.name, experiment.number, experiment.title, tuple(spaces), (column,), (measure,), cells
-    )  # fmt: skip
+    heading = experiment.name, experiment.number, experiment.title
+    return ResultTable(*heading, tuple(spaces), (column,), (measure,), cells)
+
+
+def _cells(
+    experiment: Experiment, learner: Learner, setting: Setting, here: Sequence[Planned], outcomes: Outcomes
+) -> Iterator[Cell]:
+    """One cell per measure, of the jobs in one place."""
+    finished = [item for item in here if item.job.key in outcomes and item.job.task != "trial"]
+    fits = tuple(_run(item, outcomes[item.job.key]) for item in finished)
+    is_search = experiment.task == "search"
+    runs = _selected(here, outcomes) if is_search else fits
+    for measure in experiment.measures:
+        key = experiment.number, learner.paper_row, setting.name, measure
+        paper = paper_cells().get(key, PaperCell(experiment.number))
+        flags = _flags(here, outcomes, fits, runs, measure) if is_search else ""
+        yield Cell(learner.name, setting.name, measure, runs, paper.figures, paper.note, flags)
 
 
 def _run(item: Planned, outcome: Outcome) -> Run:
