@@ -25,6 +25,7 @@ def test_key_depends_on_everything_that_counts(monkeypatch):
     assert len({job.key for job in variants}) == len(variants)
     assert len({job.seed for job in variants}) == len(variants)
     assert replace(RANDOM, path="/elsewhere").key == RANDOM.key
+    assert len({job.split_seed for job in variants}) == 2
     monkeypatch.setattr(jobs, "__version__", "another")
     again = replace(RANDOM)
     assert again.key != RANDOM.key

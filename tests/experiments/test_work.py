@@ -46,7 +46,7 @@ def test_validation_scores_of_notears_are_its_objective():
     outcome = work(job)
     assert outcome.status == "done", outcome.error
     rows = simulate(**DATA["simulation"]).data
-    train, validation = work_module.split_rows(200, 0.2, np.random.default_rng(job.seed))
+    train, validation = work_module.split_rows(200, 0.2, np.random.default_rng(job.split_seed))
     assert (len(train), len(validation)) == (160, 40)
     adjacency = np.zeros((5, 5), dtype=bool)
     adjacency[tuple(np.transpose(outcome.edges))] = True

@@ -64,6 +64,11 @@ class Job:
             del configuration["parameters"]
         return int(digest(configuration)[:8], 16)
 
+    @property
+    def split_seed(self) -> int:
+        """Of the rows that are kept for validation: the same for all methods on a data set."""
+        return int(digest(dict(self.data))[:8], 16)
+
     def as_dict(self) -> dict[str, Any]:
         """As plain data, from which `Job(**...)` makes it again."""
         return {**self.configuration, "path": self.path}

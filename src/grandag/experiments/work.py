@@ -112,7 +112,7 @@ def _fit(job: Job, sample: Sample) -> _Learned:
 
 
 def _validate(job: Job, sample: Sample) -> _Learned:
-    chosen = split_rows(len(sample.rows), _VALIDATION_FRACTION, np.random.default_rng(job.seed))
+    chosen = split_rows(len(sample.rows), _VALIDATION_FRACTION, np.random.default_rng(job.split_seed))
     train, validation = (sample.rows.iloc[np.sort(rows)].reset_index(drop=True) for rows in chosen)
     model = _estimator(job).fit(train, held_out=validation)
     objective = _OBJECTIVES.get(job.method, _log_likelihood)
