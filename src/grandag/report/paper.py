@@ -60,10 +60,9 @@ class _Store:
     def contents(self) -> dict[str, Any]:
         return {"height": BOX_HEIGHT, **{name: getattr(self, name) for name in vars(self) if not name.startswith("_")}}
 
-    def add_cell(self, table: ResultTable, cell: Cell) -> int:
-        title = f"{cell.row}, {cell.column}, {cell.measure}"
+    def add_cell(self, cell: Cell) -> int:
         runs = [self._add_run(run) for run in cell.runs]
-        self.cells.append({"table": table.name, "title": title, "measure": cell.measure, "runs": runs})
+        self.cells.append({"title": f"{cell.row}, {cell.column}, {cell.measure}", "runs": runs})
         return len(self.cells) - 1
 
     def _add_run(self, run: Run) -> int:
@@ -140,7 +139,7 @@ def _table(table: ResultTable, store: _Store) -> dict[str, Any]:
             {
                 "name": row,
                 "cells": [
-                    None if cell is None else _cell(cell, decimals[cell.measure], store.add_cell(table, cell))
+                    None if cell is None else _cell(cell, decimals[cell.measure], store.add_cell(cell))
                     for cell in cells
                 ],
             }
