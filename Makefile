@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 .PHONY: demo test test-slow lint format bench accuracy confidence docs clean
 
 demo: $(READY)
-	$(BIN)/grandag fit sachs --seed 1 --output demo
+	$(BIN)/grandag fit sachs --seed 1 --output demo --report demo/report.html
 
 test: $(READY) lint
 	$(BIN)/python -m pytest -n auto

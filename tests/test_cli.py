@@ -95,6 +95,33 @@ def test_run_can_be_repeated_from_its_configuration(finished, table):
     np.testing.assert_array_equal(again.expected_jacobian_, grandag.load(output / "model.npz").expected_jacobian_)
 
 
+def test_report(finished, table, tmp_path):
+    page = tmp_path / "new" / "page.html"
+    process = run("fit", table, "--seed", 3, "--output", tmp_path / "results", "--report", page)
+    assert process.returncode == 0, process.stderr
+    assert f"Page: {page}" in process.stdout
+    text = page.read_text(encoding="utf-8")
+    assert "Entries of Aφ as training proceeds" in text
+    assert "beside the true graph" not in text
+    _, output = finished
+    assert (tmp_path / "results" / "edges.csv").read_text() == (output / "edges.csv").read_text()
+
+
+def test_report_beside_the_truth(table, tmp_path):
+    page, truth = tmp_path / "page.html", tmp_path / "truth.csv"
+    truth.write_text("source,target\ndose,response\n")
+    arguments = ("--report", page, "--truth", truth, "--method", "cam")
+    assert run("fit", table, "--quiet", *arguments).stdout == ""
+    assert "beside the true graph" in page.read_text(encoding="utf-8")
+    assert "edges" in json.loads(run("fit", table, "--json", *arguments).stdout)
+    truth.write_text("source,target\ndose,other\n")
+    process = run("fit", table, "--quiet", *arguments)
+    assert (process.returncode, process.stderr.count("\n")) == (1, 1)
+    assert "'other'" in process.stderr
+    assert run("fit", "sachs", "--quiet", "--method", "random", "--report", page).returncode == 0
+    assert "beside the true graph" in page.read_text(encoding="utf-8")
+
+
 def test_json(table):
     process = run("fit", table, "--json", "--max-iterations", 100_000, "--seed", 3, "--layers", 1)
     facts = json.loads(process.stdout)
@@ -224,6 +251,8 @@ def test_wrong_usage(arguments):
         (["--jobs", 0], "Error: --jobs must be None, -1 (all cores) or a count of threads; got 0."),
         (["--seed", -1], "Error: --seed must be None, a whole number"),
         (["--output", __file__], "name a directory."),
+        (["--report", Path(__file__).parent], "is a directory; name a file."),
+        (["--truth", __file__], "is for the page of --report, which was not asked for."),
     ],
 )
 def test_wrong_values(table, arguments, message):

@@ -63,6 +63,7 @@ def test_authors_layout(tmp_path, is_zip, is_direct):
 def test_authors_layout_errors(tmp_path):
     write_setting(tmp_path / "data_p10_e10_n1000_PNL_GP")
     assert datasets.load_authors(tmp_path, "pnl-gp-er1-10", 3).data.shape == (10, 2)
+    assert datasets.list_authors(tmp_path, "pnl-gp-er1-10") == [3]
     with pytest.raises(ValueError, match=r"There is no data set 4 of 'pnl-gp-er1-10' in .*: it has 3"):
         datasets.load_authors(tmp_path, "pnl-gp-er1-10", 4)
     with pytest.raises(ValueError, match="holds no folder 'data_p10_e40_n1000_GP'"):

@@ -38,7 +38,17 @@ def test_command_line(command, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "page", ["index", "tutorial", "confidence", "hyperparameters", "interoperability", "generalised_score"]
+    "page",
+    [
+        "index",
+        "tutorial",
+        "confidence",
+        "hyperparameters",
+        "interoperability",
+        "generalised_score",
+        "reports",
+        "reproducing",
+    ],
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_code_of_a_page_runs(page, tmp_path, monkeypatch):

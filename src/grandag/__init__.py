@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from grandag import datasets, graph, metrics, simulate
+    from grandag.experiments.tuning import tune
     from grandag.knowledge import Knowledge
     from grandag.methods.base import NotConvergedWarning, TrainingError, load
     from grandag.methods.cam import CAM
@@ -43,6 +44,7 @@ __all__ = [
     "load",
     "metrics",
     "simulate",
+    "tune",
 ]
 
 _HOME = {
@@ -60,6 +62,7 @@ _HOME = {
     "RandomGraph": "grandag.methods.random_graph",
     "TrainingError": "grandag.methods.base",
     "load": "grandag.methods.base",
+    "tune": "grandag.experiments.tuning",
 }
 
 _MODULES = {"datasets", "graph", "metrics", "simulate"}

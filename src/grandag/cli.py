@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from grandag import __version__
-from grandag.methods.registry import METHODS
+from grandag.experiments.command import paper
+from grandag.methods.registry import METHODS, build
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -255,7 +256,7 @@ def fit(
         float | None,
         typer.Option(
             "--weights-at",
-            help="NOTEARS, DAG-GNN: edges with smaller weights go. Default: 0.3.",
+            help="Edges with smaller weights go. Default: 0.3; GraN-DAG (A_phi): 0.",
             rich_help_panel=_TRAINING,
         ),
     ] = None,
@@ -304,6 +305,20 @@ def fit(
             "--resample-by", help="Bootstrap samples, halves of the rows, or other starts.", rich_help_panel=_CONFIDENCE
         ),
     ] = ResampleKind.bootstrap,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            help="An HTML page of the fit: graph, edges, training, curves, warnings. Records A_phi.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
+    truth: Annotated[
+        str | None,
+        typer.Option(
+            help="The true graph, for the report only: a graph file. Bundled data sets have theirs.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=_OUTPUT)] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=_OUTPUT)
@@ -347,10 +362,13 @@ def fit(
         "n_jobs": None if resamples else jobs,
     }
     given = {name: value for name, value in chosen.items() if value is not None}
-    model = _estimator(str(method), str(preset), {**given, "missing": str(missing)}, seed)
+    model = build(str(method), {**given, "missing": str(missing)}, preset=str(preset), seed=seed)
     if output is not None and output.exists() and not output.is_dir():
         raise typer.BadParameter(f"{str(output)!r} is a file; name a directory.", param_hint="--output")
     frame = _read(data, columns)
+    true = _truth(data, frame, report, truth)
+    if report is not None and "record_A_phi" in model.get_params():
+        model.set_params(record_A_phi=True)
     start = time.perf_counter()
     try:
         notes = _fit(model, frame, quiet=quiet)
@@ -358,28 +376,23 @@ def fit(
     except KeyboardInterrupt:
         typer.echo("Interrupted; nothing was written.", err=True)
         raise typer.Exit(INTERRUPTED) from None
-    _report(model, data, time.perf_counter() - start, notes, output, as_json=as_json, quiet=quiet)
+    seconds = time.perf_counter() - start
+    _report(model, data, seconds, notes, output, as_json=as_json, quiet=quiet)
     if output is not None and refits is not None:
         refits.edges().to_csv(output / "confidence.csv", index=False)
+    if report is not None:
+        from grandag.report import fit_page
+
+        report.parent.mkdir(parents=True, exist_ok=True)
+        report.write_text(fit_page(model, frame, data=data, seconds=seconds, truth=true), encoding="utf-8")
+        if not quiet:
+            typer.echo(f"Page: {report}", err=as_json)
     if not getattr(model, "converged_", True):
         raise typer.Exit(NOT_CONVERGED)
 
 
 def _option(parameter: str) -> str:
     return _OPTIONS.get(parameter, f"--{parameter.replace('_', '-')}")
-
-
-def _estimator(method: str, preset: str, parameters: dict[str, Any], seed: int) -> StructureLearner:
-    """The estimator of a method; a method without chance has no seed."""
-    entry = METHODS[method]
-    estimator = entry.estimator()
-    known = estimator().get_params()
-    for name in parameters:
-        if name not in known:
-            raise typer.BadParameter(f"has no meaning for the method {method!r}.", param_hint=_option(name))
-    chance = {"random_state": seed} if "random_state" in known else {}
-    model: StructureLearner = estimator.preset(preset, **{**entry.parameters, **parameters, **chance})
-    return model
 
 
 def _read(data: str, columns: str | None) -> pd.DataFrame:
@@ -395,6 +408,30 @@ def _read(data: str, columns: str | None) -> pd.DataFrame:
     if unknown:
         raise TableError(f"{data!r} has no column {unknown[0]!r}: it has {', '.join(map(str, frame.columns))}.")
     return frame[wanted]
+
+
+def _truth(data: str, frame: pd.DataFrame, report: Path | None, truth: str | None) -> Any:
+    """The true graph for a report: as given, or that of a bundled data set if all its columns are there."""
+    if report is None:
+        if truth is not None:
+            raise typer.BadParameter("is for the page of --report, which was not asked for.", param_hint="--truth")
+        return None
+    if report.is_dir():
+        raise typer.BadParameter(f"{str(report)!r} is a directory; name a file.", param_hint="--report")
+    import networkx as nx
+
+    from grandag import datasets
+    from grandag.metrics.matching import matched
+
+    names = tuple(map(str, frame.columns))
+    if truth is None:
+        is_known = data in datasets.DATASETS and names == datasets.load(data).names
+        return _graph(data) if is_known else None
+    nodes = nx.DiGraph()
+    nodes.add_nodes_from(names)
+    graph = _graph(truth, nodes)
+    matched(graph, nodes)
+    return graph
 
 
 def _fit(model: StructureLearner, frame: pd.DataFrame, *, quiet: bool) -> list[str]:
@@ -448,6 +485,113 @@ def _report(
     if not quiet:
         for message in dict.fromkeys([*warned, *(concern["message"] for concern in facts["warnings"])]):
             typer.echo(f"Warning: {message}", err=True)
+
+
+class Sampler(StrEnum):
+    """Where the parameters of trials come from."""
+
+    random = "random"
+    tpe = "tpe"
+    genetic = "genetic"
+
+
+@app.command()
+def tune(
+    data: Annotated[str, typer.Argument(help="As in `grandag fit`: a file with a table, or the name of a data set.")],
+    method: Annotated[MethodName, typer.Option(help="One that has a density; PC and RANDOM have no search.")] = (
+        _DEFAULT_METHOD
+    ),
+    trials: Annotated[int, typer.Option(help="Combinations of hyper-parameters to try.")] = 50,
+    sampler: Annotated[
+        Sampler, typer.Option(help="'tpe' and 'genetic' learn from earlier trials, by Optuna.")
+    ] = Sampler.random,
+    preset: Annotated[Preset, typer.Option(help="What is not searched is as in this preset.")] = Preset.default,
+    fix: Annotated[
+        list[str] | None, typer.Option(help="Do not search this one: NAME=VALUE, as in Python (n_layers=1).")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of draws, split and fits: the same seed gives the same result.")] = 0,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Directory for trials.csv, best.json and all that `fit` writes."),
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option(help="Use these columns only: names, separated by commas.", rich_help_panel=_DATA)
+    ] = None,
+    knowledge: Annotated[
+        Path | None, typer.Option(help="A file of edges that cannot or must be.", rich_help_panel=_DATA)
+    ] = None,
+    missing: Annotated[
+        Missing, typer.Option(help="Stop at missing or infinite values, or drop their rows.", rich_help_panel=_DATA)
+    ] = Missing.error,
+    standardise: Annotated[
+        bool | None,
+        typer.Option(help="Scale columns to variance 1, or take the data as they are.", rich_help_panel=_DATA),
+    ] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds for one trial; it counts as failed after that.")
+    ] = None,
+    total_time_limit: Annotated[float | None, typer.Option(help="Seconds for all trials together.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Trials at a time, one thread each. Default: one per core.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=_OUTPUT)] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=_OUTPUT)
+    ] = False,
+) -> None:
+    """Choose hyper-parameters by their score on held-out rows, then learn the graph from all rows with the best."""
+    from contextlib import nullcontext
+
+    from grandag.experiments.tuning import tune as search
+    from grandag.methods.parameters import ParameterError
+    from grandag.terminal import print_trials, trial_progress
+
+    chosen = {"knowledge": knowledge and str(knowledge), "standardise": standardise, "missing": str(missing)}
+    fixed = {**_fixed(fix or []), **{name: value for name, value in chosen.items() if value is not None}}
+    if output is not None and output.exists() and not output.is_dir():
+        raise typer.BadParameter(f"{str(output)!r} is a file; name a directory.", param_hint="--output")
+    frame = _read(data, columns)
+    start = time.perf_counter()
+    try:
+        with nullcontext(None) if quiet else trial_progress() as listener:
+            result = search(
+                frame, str(method), trials, sampler=str(sampler), seed=seed, n_jobs=-1 if jobs is None else jobs,
+                preset=str(preset), fixed=fixed, time_limit=time_limit, total_time_limit=total_time_limit,
+                listener=listener,
+            )  # fmt: skip
+        if not quiet and not as_json:
+            print_trials(result)
+        model = result.estimator()
+        if jobs is not None and "n_jobs" in model.get_params():
+            model.set_params(n_jobs=jobs)
+        notes = _fit(model, frame, quiet=quiet)
+    except KeyboardInterrupt:
+        typer.echo("Interrupted; nothing was written.", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    except ParameterError as error:
+        if error.name not in fixed or error.name in chosen:
+            raise
+        raise typer.BadParameter(f"{error.name} {error.message}", param_hint="--fix") from None
+    model.notes_.append(result.describe())
+    _report(model, data, time.perf_counter() - start, notes, output, as_json=as_json, quiet=quiet)
+    if output is not None:
+        result.save(output)
+    if result.was_interrupted or not getattr(model, "converged_", True):
+        raise typer.Exit(INTERRUPTED if result.was_interrupted else NOT_CONVERGED)
+
+
+def _fixed(assignments: list[str]) -> dict[str, Any]:
+    """Parameters from NAME=VALUE; a value that is no Python literal is text."""
+    import ast
+
+    fixed = {}
+    for assignment in assignments:
+        name, equals, text = (part.strip() for part in assignment.partition("="))
+        if not name or not equals or not text:
+            raise typer.BadParameter(f"needs NAME=VALUE; got {assignment!r}.", param_hint="--fix")
+        try:
+            fixed[name] = ast.literal_eval(text)
+        except (SyntaxError, ValueError):
+            fixed[name] = text
+    return fixed
 
 
 class Kind(StrEnum):
@@ -613,6 +757,9 @@ def datasets() -> None:
         rows, columns = dataset.data.shape
         n_edges = int(dataset.adjacency.sum())
         typer.echo(f"{name}: {rows} rows, {columns} columns, {n_edges} reference edges. {dataset.provenance}")
+
+
+app.command()(paper)
 
 
 def main() -> None:

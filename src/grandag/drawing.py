@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 import networkx as nx
 import numpy as np
 
-__all__ = ["to_svg"]
+__all__ = ["BOX_HEIGHT", "Box", "node_boxes", "to_svg"]
 
 Vertex = str | tuple[int, int]
 """A node's name, or an edge's number and a layer that the edge passes through."""
@@ -39,12 +39,23 @@ class _Edge(NamedTuple):
     weight: float | None
 
 
-class _Box(NamedTuple):
+class Box(NamedTuple):
     """A node's rectangle: its left upper corner and its width."""
 
     x: float
     y: float
     width: float
+
+
+class _Layout(NamedTuple):
+    """Where everything goes."""
+
+    edges: list[_Edge]
+    downwards: list[bool]
+    starts: list[int]  # each edge's first layer
+    lines: list[list[float]]  # each edge's horizontal places, from its first layer on
+    tops: list[float]  # of the layers
+    boxes: dict[str, Box]
 
 
 def to_svg(graph: nx.DiGraph, *, title: str | None = None, width_by: str = "strength") -> str:
@@ -60,23 +71,40 @@ def to_svg(graph: nx.DiGraph, *, title: str | None = None, width_by: str = "stre
     Returns:
         The same text for the same graph, in whatever order its nodes and edges were added.
     """
+    layout = _lay_out(graph, width_by)
+    shapes = [
+        _edge_shape(edge, line, layout.tops[start:], downwards=downwards)
+        for edge, downwards, start, line in zip(*layout[:4], strict=True)
+    ]
+    places = [place for line in layout.lines for place in line]
+    return _document(layout.edges, shapes, layout.boxes, places, title, width_by)
+
+
+def node_boxes(graph: nx.DiGraph) -> dict[str, Box]:
+    """The places of the nodes in such a drawing, for whoever draws other lines between them; y grows downwards.
+
+    Made for pages of many graphs: it looks for fewer crossings less long than `to_svg`.
+    """
+    return _lay_out(graph, "strength", n_starts=3).boxes
+
+
+def _lay_out(graph: nx.DiGraph, width_by: str, n_starts: int = 20) -> _Layout:
+    """Find the layers, the order in each, and the places of boxes and lines."""
     edges = _collect_edges(graph, width_by)
     layer_of, chains = _assign_layers(edges)
-    layers = _order_layers(layer_of, chains)
+    layers = _order_layers(layer_of, chains, n_starts)
     widths, ports = _size_boxes(layers, chains)
     x = _place_vertices(layers, chains, widths, ports)
     lines = [
         [x[chain[0]] + start, *(x[vertex] for vertex in chain[1:-1]), x[chain[-1]] + end]
         for chain, (start, end) in zip(chains, ports, strict=True)
     ]
-    tops = _place_layers([layer_of[chain[0]] for chain in chains], lines)
-    boxes = {name: _Box(x[name] - width / 2, tops[layer_of[name]], width) for name, width in widths.items()}
+    starts = [layer_of[chain[0]] for chain in chains]
+    tops = _place_layers(starts, lines)
+    boxes = {name: Box(x[name] - width / 2, tops[layer_of[name]], width) for name, width in widths.items()}
     boxes |= _place_isolated(sorted(set(graph.nodes) - set(boxes)), list(boxes.values()))
-    shapes = [
-        _edge_shape(edge, line, tops[layer_of[chain[0]] :], downwards=chain[0] == edge.source)
-        for edge, line, chain in zip(edges, lines, chains, strict=True)
-    ]
-    return _document(edges, shapes, boxes, [place for line in lines for place in line], title, width_by)
+    downwards = [chain[0] == edge.source for edge, chain in zip(edges, chains, strict=True)]
+    return _Layout(edges, downwards, starts, lines, tops, boxes)
 
 
 def _collect_edges(graph: nx.DiGraph, width_by: str) -> list[_Edge]:
@@ -128,7 +156,7 @@ def _assign_layers(edges: list[_Edge]) -> tuple[dict[Vertex, int], list[Vertices
     return layer_of, chains
 
 
-def _order_layers(layer_of: dict[Vertex, int], chains: list[Vertices]) -> list[Vertices]:
+def _order_layers(layer_of: dict[Vertex, int], chains: list[Vertices], n_starts: int) -> list[Vertices]:
     """Reduce the crossings from several starts, the first one by name, and keep the order with the fewest."""
     segments = nx.DiGraph([segment for chain in chains for segment in pairwise(chain)])
     above = {vertex: list(segments.pred[vertex]) for vertex in layer_of}
@@ -136,7 +164,7 @@ def _order_layers(layer_of: dict[Vertex, int], chains: list[Vertices]) -> list[V
     random, start = Random(0), list(dict.fromkeys(vertex for chain in chains for vertex in chain))
     best: list[Vertices] = []
     fewest = math.inf
-    for _ in range(max(1, min(20, 3000 // (len(start) + 1)))):
+    for _ in range(max(1, min(n_starts, 3000 // (len(start) + 1)))):
         layers: list[Vertices] = [[] for _ in range(max(layer_of.values(), default=-1) + 1)]
         for vertex in start:
             layers[layer_of[vertex]].append(vertex)
@@ -295,7 +323,7 @@ def _place_layers(starts: list[int], lines: list[list[float]]) -> list[float]:
     return tops
 
 
-def _place_isolated(names: list[str], others: list[_Box]) -> dict[str, _Box]:
+def _place_isolated(names: list[str], others: list[Box]) -> dict[str, Box]:
     """Put the nodes without edges below all others, in as many centred rows as they need."""
     left, right = min((b.x for b in others), default=0.0), max((b.x + b.width for b in others), default=0.0)
     top = max((box.y + BOX_HEIGHT + LAYER_GAP for box in others), default=0.0)
@@ -304,11 +332,11 @@ def _place_isolated(names: list[str], others: list[_Box]) -> dict[str, _Box]:
         if rows[-1] and sum(BOX_GAP + _box_width(other) for other in [*rows[-1], name]) > max(ROW_WIDEST, right - left):
             rows.append([])
         rows[-1].append(name)
-    placed: dict[str, _Box] = {}
+    placed: dict[str, Box] = {}
     for number, row in enumerate(rows):
         x = (left + right + BOX_GAP - sum(BOX_GAP + _box_width(name) for name in row)) / 2
         for name in row:
-            placed[name] = _Box(x, top + number * (BOX_HEIGHT + BOX_GAP / 2), _box_width(name))
+            placed[name] = Box(x, top + number * (BOX_HEIGHT + BOX_GAP / 2), _box_width(name))
             x += placed[name].width + BOX_GAP
     return placed
 
@@ -331,7 +359,7 @@ def _edge_shape(edge: _Edge, line: list[float], tops: list[float], *, downwards:
 
 
 def _document(
-    edges: list[_Edge], shapes: list[str], boxes: dict[str, _Box], places: list[float], title: str | None, width_by: str
+    edges: list[_Edge], shapes: list[str], boxes: dict[str, Box], places: list[float], title: str | None, width_by: str
 ) -> str:
     """Write the file: a light background of its own, the heading, the lines from weak to strong, the boxes."""
     left = min([*places, *(box.x for box in boxes.values())], default=0.0)
@@ -368,7 +396,7 @@ def _edge_group(edge: _Edge, shape: str, largest: float, width_by: str) -> str:
     return f'<g class="edge" {look}><title>{_escape(text)}</title>{shape}</g>'
 
 
-def _node_group(name: str, box: _Box, *, linked: bool) -> str:
+def _node_group(name: str, box: Box, *, linked: bool) -> str:
     """Draw a box with its name; a node without edges stays pale."""
     fill, stroke = (TINT, ACCENT) if linked else ("#f8fafc", "#94a3b8")
     frame = f'x="{_number(box.x)}" y="{_number(box.y)}" width="{_number(box.width)}" height="{_number(BOX_HEIGHT)}"'

@@ -19,14 +19,14 @@ from grandag.methods.parameters import plain
 __all__ = ["edge_table", "outcome", "summary", "write_results"]
 
 
-def summary(model: StructureLearner, *, data: str, seconds: float) -> dict[str, Any]:
-    """The facts of a run as plain values: configuration, seed, outcome, edges."""
+def summary(model: StructureLearner, *, data: str, seconds: float | None) -> dict[str, Any]:
+    """The facts of a run as plain values: configuration, seed, outcome, edges; the time if it was taken."""
     facts: dict[str, Any] = {
         "data": data,
         "method": model.method,
         "grandag": __version__,
         "parameters": {name: plain(value) for name, value in model.get_params(deep=False).items()},
-        "seconds": round(seconds, 2),
+        "seconds": None if seconds is None else round(seconds, 2),
         "notes": getattr(model, "notes_", []),
         "warnings": [asdict(concern) for concern in getattr(model, "warnings_", [])],
     }
@@ -63,7 +63,9 @@ def outcome(facts: dict[str, Any]) -> str:
         )
     if "held_out_log_likelihood" in facts:
         parts.append(f"held-out log-likelihood {facts['held_out_log_likelihood']:.3f}")
-    return "; ".join([*parts, f"{facts['seconds']:.1f} s"])
+    if facts["seconds"] is not None:
+        parts.append(f"{facts['seconds']:.1f} s")
+    return "; ".join(parts)
 
 
 def edge_table(edges: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:

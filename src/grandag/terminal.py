@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Console
@@ -17,7 +17,10 @@ from rich.table import Table
 from grandag.progress import Listener, Progress
 from grandag.results import edge_table, outcome
 
-__all__ = ["print_result", "progress_line"]
+if TYPE_CHECKING:
+    from grandag.experiments.tuning import Tuning
+
+__all__ = ["print_result", "print_trials", "progress_line", "trial_progress"]
 
 _TITLES = {
     "neighbours": "Selecting neighbours",
@@ -32,6 +35,7 @@ _TITLES = {
     "prune": "Pruning",
     "retrain": "Retraining",
     "resample": "Refitting",
+    "tune": "Tuning, best so far",
 }
 
 
@@ -56,6 +60,18 @@ def progress_line(console: Console | None = None) -> Iterator[Listener | None]:
             )
 
         yield listener
+
+
+@contextmanager
+def trial_progress(console: Console | None = None) -> Iterator[Listener]:
+    """A live line on the terminal (standard error); where there is none, one line in the log per trial."""
+    console = console or Console(stderr=True)
+
+    def log(progress: Progress) -> None:
+        console.print(f"{_TITLES[progress.stage]}: {_facts(progress)}", highlight=False, soft_wrap=True)
+
+    with progress_line(console) as listener:
+        yield listener or log
 
 
 def _facts(progress: Progress) -> str:
@@ -85,3 +101,22 @@ def print_result(facts: dict[str, Any], output: Path | None, most: int = 40) -> 
     console.print(outcome(facts), highlight=False)
     if output is not None:
         console.print(f"Drawing: {output / 'graph.svg'}; all files in {output}/", highlight=False)
+
+
+def print_trials(result: Tuning, most: int = 5) -> None:
+    """The best trials as a table, those that converged first, then one line on the search."""
+    console = Console()
+    table = Table("trial", "parameters", box=box.SIMPLE_HEAD)
+    for name in ("score", "edges", "converged", "seconds"):
+        table.add_column(name, justify="right")
+    scored = [(trial, trial.fit) for trial in result.trials if trial.fit is not None]
+    for trial, fit in sorted(scored, key=lambda pair: (not pair[1].converged, -pair[1].score))[:most]:
+        parameters = ", ".join(f"{name} {_value_text(value)}" for name, value in trial.parameters.items())
+        facts = (f"{fit.score:.4f}", f"{fit.n_edges:,}", "yes" if fit.converged else "no", f"{fit.seconds:.1f}")
+        table.add_row(str(trial.number), parameters, *facts)
+    console.print(table)
+    console.print(result.describe(), highlight=False)
+
+
+def _value_text(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

@@ -54,6 +54,17 @@ def test_names_survive(model):
     assert model.causal_order_ == NAMES
 
 
+def test_weak_entries_of_a_phi_can_be_dropped(frame, model):
+    """The variant of the paper's ablation: whatever the Jacobian says, entries of A_phi below the threshold go."""
+    unpruned = GraNDAG(prune=False, retrain=False, random_state=0).fit(frame)
+    weights = np.sort(unpruned.A_phi_[unpruned.adjacency_])
+    limit = float(weights[:2].mean())
+    cut = GraNDAG(prune=False, retrain=False, weight_threshold=limit, random_state=0).fit(frame)
+    assert (cut.A_phi_ == unpruned.A_phi_).all()
+    assert (cut.adjacency_ == (unpruned.adjacency_ & (unpruned.A_phi_ >= limit))).all()
+    assert cut.adjacency_.sum() == unpruned.adjacency_.sum() - 1
+
+
 def test_graph_and_edges_say_the_same(model):
     assert model.converged_
     assert is_acyclic(model.adjacency_)

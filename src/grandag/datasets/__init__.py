@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grandag.datasets.authors import load_authors
+from grandag.datasets.authors import list_authors, load_authors
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DATASETS", "Dataset", "load", "load_authors", "load_sachs"]
+__all__ = ["DATASETS", "Dataset", "list_authors", "load", "load_authors", "load_sachs"]
 
 _SACHS_EDGES = (
     "Raf>Mek Mek>Erk Plcg>PIP2 Plcg>PIP3 PIP3>PIP2 Erk>Akt PKA>Raf PKA>Mek PKA>Erk PKA>Akt PKA>P38 PKA>Jnk PKC>Raf "

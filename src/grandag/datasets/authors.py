@@ -18,7 +18,7 @@ import numpy as np
 if TYPE_CHECKING:
     from grandag.datasets import Dataset
 
-__all__ = ["load_authors"]
+__all__ = ["list_authors", "load_authors"]
 
 _PROVENANCE = (
     "Released by the authors of GraN-DAG (S. Lachapelle, P. Brouillard, T. Deleu, S. Lacoste-Julien: Gradient-Based "
@@ -49,6 +49,11 @@ def load_authors(path: str | Path, name: str, k: int) -> Dataset:
     provenance = _PROVENANCE.format(place=place.name, number=k)
     data = pd.DataFrame(np.ascontiguousarray(rows, dtype=np.float64), columns=list(columns))
     return Dataset(f"{name}/{k}", data, truth.astype(bool), provenance, None if cpdag is None else cpdag.astype(bool))
+
+
+def list_authors(path: str | Path, name: str) -> list[int]:
+    """The numbers of the data sets of a setting; arguments as of `load_authors`."""
+    return _numbers(_find(Path(path), _folder(name)))
 
 
 def _folder(name: str) -> str:

@@ -59,6 +59,8 @@ class Cell:
     paper: tuple[Figure, ...] = ()
     remark: str = ""
     """What the paper writes beside or instead of figures: "> 12 hours", the flags of the hyper-parameter search."""
+    flags: str = ""
+    """Our own flags of the hyper-parameter search."""
 
     @property
     def values(self) -> tuple[tuple[float, ...], ...]:

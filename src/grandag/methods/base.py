@@ -68,6 +68,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     """
 
     _masks_: Masks
+    _held_out: np.ndarray | None
     _varying_: np.ndarray
     _constants_: np.ndarray
 
@@ -103,8 +104,16 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"There is no preset {name!r}: choose from {', '.join(cls.presets)}.")
         return cls(**{**cls.presets[name], **parameters})
 
-    def fit(self, X: Any, y: Any = None, *, listener: Listener | None = None) -> Self:
-        """Learn the graph of the columns of X (array, pandas or polars data frame). `y` is ignored."""
+    def fit(self, X: Any, y: Any = None, *, held_out: Any = None, listener: Listener | None = None) -> Self:
+        """Learn the graph of the columns of X (array, pandas or polars data frame).
+
+        Args:
+            X: The table.
+            y: Ignored.
+            held_out: More rows, which decide when to stop and nothing else; a method that stops early then trains on
+                all of X instead of holding out a part of it. A method without early stopping never looks at them.
+            listener: Told how far it is.
+        """
         given = self.get_params(deep=False)
         check_parameters(given, self._rules)
         fitted = type(self)(**{name: plain(value) for name, value in given.items()})
@@ -112,6 +121,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         fitted._set_names(table.names, table.has_own_names)
         fitted.notes_, fitted.warnings_ = [], []
         fitted._masks_ = Knowledge.of(self.knowledge).masks(table.names)
+        fitted._held_out = None if held_out is None else fitted._values_like_training(held_out, missing=self.missing)
         with _progress_line() if self.verbose and listener is None else nullcontext(listener) as listener:
             fitted._learn(table, listener)
         fitted._find_concerns(table)

@@ -36,6 +36,9 @@ class ParameterError(ValueError):
         self.name = name
         self.message = message
 
+    def __reduce__(self) -> tuple[type[ParameterError], tuple[str, str]]:
+        return type(self), (self.name, self.message)  # an exception is rebuilt from its text otherwise, which fails
+
 
 class Rule(NamedTuple):
     """When a value is legal, and how to say so."""

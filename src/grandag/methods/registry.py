@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["METHODS", "Method"]
+if TYPE_CHECKING:
+    from grandag.methods.base import StructureLearner
+
+__all__ = ["METHODS", "Method", "build"]
 
 
 @dataclass(frozen=True)
@@ -38,3 +42,22 @@ METHODS = {
     "pc": Method("grandag.methods.pc:PC", "PC: independence tests, linear"),
     "random": Method("grandag.methods.random_graph:RandomGraph", "RANDOM: a random graph, whatever the data"),
 }
+
+
+def build(
+    method: str, parameters: Mapping[str, Any], *, preset: str = "default", seed: int | None = None
+) -> StructureLearner:
+    """An estimator by the name of its method: a preset, changed by parameters; a method without chance has no seed."""
+    from grandag.methods.parameters import ParameterError
+
+    if method not in METHODS:
+        raise ParameterError("method", f"must be one of {', '.join(METHODS)}; got {method!r}.")
+    entry = METHODS[method]
+    estimator = entry.estimator()
+    known = estimator().get_params()
+    for name in parameters:
+        if name not in known:
+            raise ParameterError(name, f"has no meaning for the method {method!r}.")
+    chance = {"random_state": seed} if "random_state" in known else {}
+    model: StructureLearner = estimator.preset(preset, **{**entry.parameters, **chance, **parameters})
+    return model

@@ -42,6 +42,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "later_learning_rate": 1e-4,
         "batch_size": 64,
         "mask_threshold": 1e-4,  # section "Thresholding"
+        "weight_threshold": 0.0,
         "tolerance": 1e-8,  # appendix "Optimization"
         "subproblem_tolerance": 1e-4,  # the released program, as all below but neighbour selection
         "max_iterations": 100_000,
@@ -73,6 +74,7 @@ _RULES = {
     "later_learning_rate": number(0, open_minimum=True),
     "batch_size": integer(1),
     "mask_threshold": number(0),
+    "weight_threshold": number(0),
     "tolerance": number(0),
     "subproblem_tolerance": number(0),
     "max_iterations": integer(1),
@@ -99,7 +101,7 @@ _RULES = {
 
 
 class _Data(NamedTuple):
-    """The columns that vary, scaled and split."""
+    """The columns that vary, scaled: rows to train on, and rows that decide when to stop."""
 
     rows: np.ndarray
     held_out: np.ndarray
@@ -122,6 +124,8 @@ class GraNDAG(GenerativeLearner):
         later_learning_rate: Of all other subproblems.
         batch_size: Rows per iteration.
         mask_threshold: Inputs whose entry of A_phi falls to this value are masked for good.
+        weight_threshold: After training, edges with a smaller entry of A_phi are dropped, before any other. The paper's
+            ablation has 0.3 in place of neighbour selection and pruning.
         tolerance: Training ends when h = tr(e^A) - d is at most this.
         subproblem_tolerance: A subproblem ends when the held-out objective changes by less than this per iteration.
         max_iterations: Of training, and of retraining.
@@ -136,7 +140,8 @@ class GraNDAG(GenerativeLearner):
         standardise: Scale columns to mean 0 and variance 1, so that units do not matter.
         knowledge: Edges that cannot or must be: a `Knowledge`, its fields in a dictionary, or a file with them.
         missing: "error", or "drop" rows with missing or infinite values.
-        held_out_fraction: Part of the rows that decides when to stop, and is not trained on.
+        held_out_fraction: Part of the rows that decides when to stop, and is not trained on; without meaning if such
+            rows are given to `fit`, as its argument `held_out`.
         max_held_out: At most this many rows are held out.
         max_jacobian_rows: At most this many training rows enter the expected Jacobian.
         dtype: Precision of training, "float32" or "float64".
@@ -189,6 +194,7 @@ class GraNDAG(GenerativeLearner):
         later_learning_rate: float = 1e-3,
         batch_size: int = 64,
         mask_threshold: float = 1e-4,
+        weight_threshold: float = 0.0,
         tolerance: float = 1e-8,
         subproblem_tolerance: float = 1e-4,
         max_iterations: int = 100_000,
@@ -220,6 +226,7 @@ class GraNDAG(GenerativeLearner):
         self.later_learning_rate = later_learning_rate
         self.batch_size = batch_size
         self.mask_threshold = mask_threshold
+        self.weight_threshold = weight_threshold
         self.tolerance = tolerance
         self.subproblem_tolerance = subproblem_tolerance
         self.max_iterations = max_iterations
@@ -273,8 +280,9 @@ class GraNDAG(GenerativeLearner):
         selection = NeighboursConfig(
             self.n_trees, self.neighbour_threshold, self.neighbour_trees, self.max_neighbour_rows
         )
+        selection_rows = np.concatenate(data) if self._held_out is None else data.rows
         open_inputs = self._open_inputs(
-            np.concatenate(data), self.neighbour_selection, selection, neighbours_rng, self.n_jobs, listener
+            selection_rows, self.neighbour_selection, selection, neighbours_rng, self.n_jobs, listener
         )
         allowed, required = self._knowledge()
         mask = (open_inputs & allowed) | required
@@ -296,7 +304,8 @@ class GraNDAG(GenerativeLearner):
         if len(jacobian_rows) < len(data.rows):
             self.notes_.append(f"The strength of edges is from {len(jacobian_rows):,} of the training rows.")
         jacobian = expected_jacobian(result.networks, jacobian_rows, n_threads)
-        adjacency = threshold(jacobian, result.networks.mask, required)
+        strong = result.networks.mask & (result.A_phi >= self.weight_threshold)
+        adjacency = threshold(jacobian, strong, required)
         if self.prune:
             adjacency = self._prune(SplineTable(values), adjacency, self.prune_cutoff, listener)
         self._conditionals_: Networks | None = None
@@ -311,12 +320,15 @@ class GraNDAG(GenerativeLearner):
         self.adjacency_ = self._for_all_columns(adjacency)
 
     def _prepare(self, values: np.ndarray, rng: np.random.Generator) -> _Data:
-        """Scale, warn of copies, and split."""
+        """Scale, warn of copies, and split, unless rows to be held out were given to `fit`."""
         standard = Scaling.standard(values)
         standardised = standard.apply(values, self.dtype)
         self._warn_of_copies(standardised)
         self._scaling_ = standard if self.standardise else Scaling.identity(values.shape[1])
         scaled = standardised if self.standardise else self._scaling_.apply(values, self.dtype)
+        if self._held_out is not None:
+            held_out = self._scaling_.apply(self._held_out[:, self._varying_], self.dtype)
+            return _Data(rng.permutation(scaled), held_out)  # the first rows are to be a random sample, as in a split
         n = len(scaled)
         train_rows, held_out_rows = split_rows(n, min(self.held_out_fraction, self.max_held_out / n), rng)
         if len(held_out_rows) < round(self.held_out_fraction * n):

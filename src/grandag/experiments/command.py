@@ -1,0 +1,178 @@
+"""`grandag paper`: the paper's tables and figures on the command line. Nothing heavy is imported before it runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from grandag.experiments.specification import Experiment
+    from grandag.experiments.tables import ResultTable
+
+__all__ = ["paper"]
+
+_INTERRUPTED = 130
+_LOG_WIDTH = 160
+"""Of tables in a file or pipe, where nothing says how wide it is."""
+
+_WHAT, _HOW, _OUTPUT = "What to run", "How to run it", "Output"
+
+
+def paper(
+    name: Annotated[str, typer.Argument(help="table1 to table24, figure1, all; or list, to see what they are.")],
+    datasets: Annotated[
+        int | None, typer.Option(min=1, help="Per column. Default: 10, as the paper.", rich_help_panel=_WHAT)
+    ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(help="Only these, by method or row: 'grandag,cam', 'GraN-DAG (default)'.", rich_help_panel=_WHAT),
+    ] = None,
+    nodes: Annotated[
+        str | None, typer.Option(help="Only columns with so many nodes: '10,50'.", rich_help_panel=_WHAT)
+    ] = None,
+    graphs: Annotated[
+        str | None, typer.Option(help="Only columns with these graphs: 'ER1,SF4'.", rich_help_panel=_WHAT)
+    ] = None,
+    rows: Annotated[
+        str | None, typer.Option(help="Only columns with so many rows: '500,1000'.", rich_help_panel=_WHAT)
+    ] = None,
+    trials: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="Combinations per data set in the hyper-parameter search (table15 to 23).",
+            rich_help_panel=_WHAT,
+        ),
+    ] = 50,
+    authors_data: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the authors' released files, instead of simulated data.", rich_help_panel=_WHAT),
+    ] = None,
+    store: Annotated[
+        Path,
+        typer.Option(help="File of finished jobs; what is there is not run again.", rich_help_panel=_HOW),
+    ] = Path("grandag-results.sqlite"),
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Run jobs again that failed or were out of time.", rich_help_panel=_HOW)
+    ] = False,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="At the same time. Default: one per core.", rich_help_panel=_HOW)
+    ] = None,
+    time_limit: Annotated[
+        float, typer.Option(min=0.001, help="Seconds per job; 12 hours, as the paper.", rich_help_panel=_HOW)
+    ] = 12 * 3600.0,
+    cluster: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler to run the jobs on.", rich_help_panel=_HOW)
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Directory for a page (HTML), Markdown, LaTeX, CSV and SVG.", rich_help_panel=_OUTPUT
+        ),
+    ] = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=_OUTPUT)
+    ] = False,
+) -> None:
+    """Run a table or figure of the paper, and print ours beside the paper's."""
+    from grandag.experiments.reproduction import Execution, reproduce, write_results
+    from grandag.experiments.store import Store
+
+    if name == "list":
+        _list()
+        return
+    if output is not None and output.exists() and not output.is_dir():
+        raise typer.BadParameter(f"{str(output)!r} is a file; name a directory.", param_hint="--output")
+    if jobs is not None and cluster is not None:
+        raise typer.BadParameter("is for this machine; a cluster has its own.", param_hint="--jobs")
+    experiments = _chosen(name, methods, nodes, graphs, rows)
+    try:
+        with Store(store) as results:
+            result = reproduce(
+                experiments,
+                results,
+                n_datasets=datasets,
+                n_trials=trials,
+                authors=authors_data,
+                retry=retry,
+                execution=Execution(jobs, cluster, time_limit),
+                quiet=quiet,
+            )
+    except KeyboardInterrupt:
+        typer.echo(f"Interrupted. What was finished is in {store}; the same command goes on from there.", err=True)
+        raise typer.Exit(_INTERRUPTED) from None
+    written = write_results(result, output) if output is not None else []
+    if not quiet:
+        _print(result.tables(), written)
+
+
+def _list() -> None:
+    from grandag.experiments.specification import EXPERIMENTS
+
+    for experiment in EXPERIMENTS.values():
+        columns = ", ".join(setting.name for setting in experiment.columns)
+        typer.echo(f"{experiment.name:<9}{experiment.title}{': ' if columns else ''}{columns}")
+
+
+def _chosen(
+    name: str, methods: str | None, nodes: str | None, graphs: str | None, rows: str | None
+) -> list[Experiment]:
+    """The experiments of this name, with the rows and columns asked for."""
+    from grandag.experiments.specification import find, narrowed
+
+    found = find(name)
+    known = {word for experiment in found for row in experiment.rows for word in (row.name.casefold(), row.method)}
+    unknown = [word for word in _words(methods) if word.casefold() not in known]
+    if unknown:
+        names = dict.fromkeys(row.name for experiment in found for row in experiment.rows)
+        raise ValueError(f"{name} has no method {unknown[0]!r}: it has {', '.join(names)}.")
+    chosen = [
+        narrowed(
+            experiment,
+            methods=_words(methods),
+            nodes=_numbers(nodes, "--nodes"),
+            graphs=_words(graphs),
+            n_rows=_numbers(rows, "--rows"),
+        )
+        for experiment in found
+    ]
+    kept = [new for new, old in zip(chosen, found, strict=True) if (new.rows and new.columns) or not old.rows]
+    if kept:
+        return kept
+    columns = dict.fromkeys(
+        f"{setting.n_nodes} nodes {setting.graph or setting.name} {setting.n_rows:,} rows"
+        for experiment in found
+        for setting in experiment.columns
+    )
+    raise ValueError(
+        f"Nothing of {name} is left by --methods, --nodes, --graphs and --rows: it has data of {', '.join(columns)}."
+    )
+
+
+def _words(text: str | None) -> list[str]:
+    return [] if text is None else [word.strip() for word in text.split(",")]
+
+
+def _numbers(text: str | None, option: str) -> list[int]:
+    try:
+        return [int(word.replace("_", "")) for word in _words(text)]
+    except ValueError:
+        raise typer.BadParameter(
+            f"must be whole numbers, separated by commas; got {text!r}.", param_hint=option
+        ) from None
+
+
+def _print(tables: list[ResultTable], written: list[Path]) -> None:
+    from rich.console import Console
+
+    from grandag.experiments.views import to_terminal
+
+    console = Console()
+    if not console.is_terminal:
+        console.width = _LOG_WIDTH
+    for table in tables:
+        console.print(to_terminal(table))
+    if written:
+        console.print(f"Written: {', '.join(map(str, written))}", highlight=False, soft_wrap=True)
