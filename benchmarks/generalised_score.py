@@ -1,7 +1,7 @@
 """The generalised score: low-rank form against exact form, agreement and CPU seconds (`make bench`).
 
 Single additions to the true parents (at most four) of every node of 10-node data with 1,000 rows: has the difference of
-the scores the same sign, and is the best addition the same? The exact form takes about 6 CPU minutes. Then the
+the scores the same sign, and is the best addition the same? The exact form takes about 4 CPU minutes. Then the
 milliseconds of a score by number of parents, and the first pass of a search over 50 nodes. One thread.
 """
 
