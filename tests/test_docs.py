@@ -45,6 +45,7 @@ def test_command_line(command, tmp_path):
         "confidence",
         "hyperparameters",
         "interoperability",
+        "equivalence",
         "generalised_score",
         "reports",
         "reproducing",
