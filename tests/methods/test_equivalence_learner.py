@@ -12,6 +12,7 @@ from grandag.graph import from_edge_table, is_acyclic, is_cpdag, to_cpdag, to_da
 from grandag.metrics import shd, shd_cpdag, sid_bounds
 from grandag.resampling import attach
 from tests.methods.linear import linear_data
+from tests.test_cli import run
 
 LEARNERS = [PC(), GES(), GSF(max_parents=3)]
 
@@ -119,15 +120,10 @@ def test_penalty(rng):
 
 
 def test_on_the_command_line(tmp_path):
-    from typer.testing import CliRunner
-
-    from grandag.cli import app
-
-    runner = CliRunner()
-    result = runner.invoke(app, ["fit", "sachs", "--method", "pc", "--alpha", "0.001", "--output", str(tmp_path)])
-    assert result.exit_code == 0, result.output
+    result = run("fit", "sachs", "--method", "pc", "--alpha", "0.001", "--output", tmp_path)
+    assert result.returncode == 0, result.stderr
     assert "type" in (tmp_path / "edges.csv").read_text().splitlines()[0]
     assert "dir=none" in (tmp_path / "graph.dot").read_text()
-    refused = runner.invoke(app, ["fit", "sachs", "--method", "ges", "--alpha", "0.001"])
-    assert refused.exit_code == 2
-    assert "--alpha" in refused.output
+    refused = run("fit", "sachs", "--method", "ges", "--alpha", "0.001")
+    assert refused.returncode == 2
+    assert "--alpha" in refused.stderr

@@ -402,6 +402,16 @@ def test_method_names():
     assert (GraNDAG().method, GraNDAG(density="gaussian").method) == ("grandag", "grandag++")
 
 
+@pytest.fixture
+def ctrl_c_interrupts():
+    """Also in a process that was started in the background, where shells let it ignore Ctrl-C."""
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, handler)
+
+
+@pytest.mark.usefixtures("ctrl_c_interrupts")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_interrupt_with_threads(rng):
     """Signals at random moments, several networks per thread: nothing hangs, no thread is left.
 
