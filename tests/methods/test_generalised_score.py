@@ -144,6 +144,14 @@ def test_low_rank_score_decides_like_the_exact_one(likelihood):
     assert np.mean([one.argmax() == other.argmax() for one, other in pairs]) >= 0.95
 
 
+@pytest.mark.parametrize("regulariser", [1e-4, 1.0, 5.0, 9.0, 100.0, 1e4])
+def test_low_rank_score_follows_the_regulariser(table, regulariser):
+    """Over the paper's space: gains shrink with it, and keep their signs."""
+    exact, low_rank = (GeneralisedScore(table, form=form, regulariser=regulariser) for form in ("exact", "low-rank"))
+    one, other = gains(exact, 2, (0,)), gains(low_rank, 2, (0,))
+    np.testing.assert_allclose(other, one, rtol=0.02)
+
+
 @pytest.mark.parametrize(("node", "parents"), SETS)
 def test_marginal_score_is_the_density_of_gaussian_processes(table, node, parents):
     n = len(table)

@@ -38,6 +38,7 @@ from grandag.methods.kernel_features import (
     incomplete_cholesky,
     kernel_width,
     one_blas_thread,
+    remainder_allowed,
 )
 from grandag.methods.parameters import ParameterError, check_parameters, integer, number, one_of
 from grandag.table import Scaling, TableError, as_table, constant_columns
@@ -89,7 +90,8 @@ class GeneralisedScore:
         n_folds: Of the cross-validated likelihood.
         determinant_weight: w; 1 is the Gaussian density's, 0.5 what the authors' program has.
         tolerance: Of the low-rank form: the trace that its features may leave unexplained of the parents' kernel
-            matrix, as a share of what is added to its diagonal: n lambda, or sigma^2 as it is to begin with, 0.1.
+            matrix, as a share of what is added to its diagonal: n lambda, or sigma^2 as it is to begin with, 0.1;
+            and at most n / 1000.
         max_rank: Largest number of features of a kernel.
 
     Attributes:
@@ -121,7 +123,7 @@ class GeneralisedScore:
         points = _points(X, _WIDTHS[likelihood])
         n, self.n_variables = points.shape
         ridge = regulariser if likelihood == "cross-validated" else _NOISE / n
-        kernels = _Kernels(points, tolerance * ridge, max_rank)
+        kernels = _Kernels(points, remainder_allowed(tolerance, ridge), max_rank)
         self._score: _LocalScore
         if likelihood == "marginal":
             self._score = _Marginal(kernels, _low_rank_spectrum if form == "low-rank" else _exact_spectrum)

@@ -24,6 +24,7 @@ from grandag.methods.kernel_features import (
     incomplete_cholesky,
     kernel_width,
     one_blas_thread,
+    remainder_allowed,
 )
 from grandag.table import blocks
 
@@ -50,7 +51,7 @@ class KernelConditional:
         """
         widths = np.array([kernel_width(column, CROSS_VALIDATED_WIDTH) for column in parents.T])
         points = parents / widths
-        features, pivots = incomplete_cholesky(points, tolerance * regulariser, max_rank)
+        features, pivots = incomplete_cholesky(points, remainder_allowed(tolerance, regulariser), max_rank)
         centred, deviations = features - features.mean(axis=0), target - target.mean()
         ridge = len(target) * regulariser * np.eye(len(pivots))
         weights = solve(centred.T @ centred + ridge, centred.T @ deviations, assume_a="pos")

@@ -28,6 +28,7 @@ __all__ = [
     "incomplete_cholesky",
     "kernel_width",
     "one_blas_thread",
+    "remainder_allowed",
 ]
 
 CROSS_VALIDATED_WIDTH, MARGINAL_WIDTH = 2.0, 2.5
@@ -35,6 +36,9 @@ CROSS_VALIDATED_WIDTH, MARGINAL_WIDTH = 2.0, 2.5
 
 _ROUNDING = 1e-12
 """A diagonal below this is noise of the subtractions that it came from."""
+
+_MOST_LEFT_OUT = 1e-3
+"""Of the mean diagonal of a kernel matrix, however large the ridge: what the default ridge of 0.01 allows."""
 
 
 def kernel_width(column: np.ndarray, factor: float) -> float:
@@ -73,6 +77,11 @@ def gaussian_kernel(points: np.ndarray, others: np.ndarray) -> np.ndarray:
     for column, other in zip(points.T, others.T, strict=True):
         squares += (column[:, None] - other) ** 2
     return np.asarray(np.exp(-0.5 * squares))
+
+
+def remainder_allowed(tolerance: float, ridge: float) -> float:
+    """The mean of k(x, x) that features may leave out: a share of the ridge, and little even if that is large."""
+    return min(tolerance * ridge, _MOST_LEFT_OUT)
 
 
 class Features(NamedTuple):
