@@ -418,6 +418,8 @@ def _truth(data: str, frame: pd.DataFrame, report: Path | None, truth: str | Non
         return None
     if report.is_dir():
         raise typer.BadParameter(f"{str(report)!r} is a directory; name a file.", param_hint="--report")
+    if any(parent.is_file() for parent in report.parents):
+        raise typer.BadParameter(f"{str(report)!r} would lie inside a file; name another place.", param_hint="--report")
     import networkx as nx
 
     from grandag import datasets

@@ -274,6 +274,7 @@ def test_time_limit_of_all_trials(linear, monkeypatch):
         ({"method": "random"}, "'method' must have a search space"),
         ({"fixed": {"n_units": 3}}, "'n_units' has no meaning for the method 'notears'"),
         ({"fixed": {"tolerance": -1}, "n_jobs": 2}, "'tolerance' must be"),
+        ({"method": "cam", "fixed": {"prune_cutoff": 0.1}}, "'fixed' leaves nothing to search: .* over prune_cutoff"),
     ],
 )
 def test_illegal_arguments(linear, arguments, message):

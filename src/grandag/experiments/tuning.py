@@ -119,7 +119,7 @@ class Tuning:
             parts.append(f"{self.n_asked - n} of the {self.n_asked} trials asked for were not run")
         if n_without:
             first = next(trial.error for trial in self.trials if trial.fit is None)
-            parts.append(f"{n_without} failed (the first: {first.rstrip('.')})")
+            parts.append(f"{n_without} failed (the first: {' '.join(first.split()).rstrip('.')})")
         if n_not_converged:
             parts.append(f"{n_not_converged} did not converge")
         return "; ".join(parts) + "."
@@ -207,6 +207,8 @@ def tune(
     check_parameters(given | {"time_limit": time_limit, "total_time_limit": total_time_limit}, _RULES)
     fixed = dict(fixed or {})
     searched = space_of(method) if space is None else space
+    if not set(searched) - set(fixed):
+        raise ParameterError("fixed", f"leaves nothing to search: the search is over {', '.join(searched)}.")
     estimator = build(method, fixed, preset=preset, seed=seed)
     table = as_table(X, missing=estimator.missing)
     Knowledge.of(estimator.knowledge).masks(table.names)  # before any trial: what it says must make sense

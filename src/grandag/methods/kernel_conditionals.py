@@ -28,7 +28,7 @@ from grandag.methods.kernel_features import (
 )
 from grandag.table import blocks
 
-__all__ = ["KernelConditional", "KernelConditionals", "held_out_log_density"]
+__all__ = ["KernelConditional", "KernelConditionals"]
 
 
 @dataclass(frozen=True)
@@ -140,19 +140,3 @@ class KernelConditionals(NamedTuple):
                 for widths, coefficients, landmarks, gaussian in parts
             ),
         )
-
-
-def held_out_log_density(
-    training: np.ndarray,
-    held_out: np.ndarray,
-    adjacency: np.ndarray,
-    *,
-    regulariser: float = 0.01,
-    tolerance: float = 0.1,
-    max_rank: int = 350,
-) -> float:
-    """Mean over the rows held out of log p(x), by the kernel regressions of a DAG on the training rows."""
-    fitted = KernelConditionals.fit(
-        training, adjacency, regulariser=regulariser, tolerance=tolerance, max_rank=max_rank
-    )
-    return float(fitted.log_density(held_out).sum(axis=1).mean())
