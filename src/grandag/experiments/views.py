@@ -17,7 +17,7 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from grandag.experiments.tables import Cell, Figure, ResultTable
+from grandag.experiments.tables import Cell, Figure, ResultTable, signed
 
 __all__ = ["CSV_HEADER", "to_csv", "to_latex", "to_markdown", "to_terminal"]
 
@@ -57,7 +57,8 @@ def _paper(cell: Cell) -> str:
 
 
 def _difference(cell: Cell) -> str:
-    return " ".join(f"{difference:+.1f}" for difference in cell.differences)
+    is_known = any(difference is not None for difference in cell.differences)
+    return " ".join(map(signed, cell.differences)) if is_known else ""
 
 
 def _runs(cell: Cell) -> str:
@@ -152,7 +153,7 @@ def to_latex(table: ResultTable) -> str:
 
 def _latex(text: str) -> str:
     replaced = {"\\": r"\textbackslash{}", "±": r"$\pm$", "^": r"\textasciicircum{}", "~": r"$\sim$", ">": r"$>$",
-                "<": r"$<$", "|": r"$|$"}  # fmt: skip
+                "<": r"$<$", "|": r"$|$", "\u2013": "--"}  # fmt: skip
     words = "".join(replaced.get(letter, rf"\{letter}" if letter in "_&%#${}" else letter) for letter in text)
     return re.sub(r"(?<![\w$])-(?=\d)", "$-$", words)
 
