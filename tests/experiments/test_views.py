@@ -100,3 +100,12 @@ def test_a_difference_that_rounds_to_zero_has_no_sign():
     assert "| 0.0 |" in to_markdown(
         ResultTable("table1", "1", "B", ("A",), ("x",), ("SHD",), {("A", "x", "SHD"): cell})
     )
+
+
+def test_measures_are_named_before_anything_is_finished():
+    cells = {("A", "x", measure): Cell("A", "x", measure, (), (Figure(1.0, 1.0),)) for measure in ("SHD", "SID")}
+    text = to_markdown(ResultTable("table1", "1", "B", ("A",), ("x",), ("SHD", "SID"), cells))
+    assert text.splitlines()[2] == "| data | method | SHD | paper | SID | paper |"
+    words = {("A", "x", "space"): Cell("A", "x", "space", (), (), "U[0, 1]")}
+    text = to_markdown(ResultTable("table24", "24", "B", ("A",), ("x",), ("space",), words))
+    assert text.splitlines()[2] == "| data | method | paper |"
