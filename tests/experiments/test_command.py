@@ -53,7 +53,11 @@ def test_spaces_need_no_run(run):
     [
         (["table99"], "The paper has no 'table99'"),
         (["table1", "--methods", "nothing"], "table1 has no method 'nothing': it has GraN-DAG,"),
-        (["table1", "--nodes", "50"], "it has data of 10 nodes ER1 1,000 rows"),
+        (["table1", "--graphs", "er1,ER7"], "table1 has no graph 'ER7': it has ER1, ER4, SF1, SF4."),
+        (["table10", "--nodes", "10,30"], "table10 has no number of nodes 30: it has 10, 20, 50, 100."),
+        (["table7", "--rows", "500,600"], "table7 has no number of rows 600: it has 500, 1000, 5000, 10000."),
+        (["table24", "--graphs", "ER1"], "table24 has no graph 'ER1': it has none to choose from."),
+        (["table3", "--nodes", "11", "--rows", "500"], "it has data of 11 nodes Sachs 853 rows"),
         (["table12", "--methods", "random", "--authors-data", "."], "released no data sets of lin"),
         (["table1", *FEW, "--store", "no/where.sqlite"], "no directory"),
     ],

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from grandag.experiments.specification import Experiment
     from grandag.experiments.tables import ResultTable
 
@@ -123,18 +125,20 @@ def _chosen(
     from grandag.experiments.specification import find, narrowed
 
     found = find(name)
-    known = {word for experiment in found for row in experiment.rows for word in (row.name.casefold(), row.method)}
-    unknown = [word for word in _words(methods) if word.casefold() not in known]
-    if unknown:
-        names = dict.fromkeys(row.name for experiment in found for row in experiment.rows)
-        raise ValueError(f"{name} has no method {unknown[0]!r}: it has {', '.join(names)}.")
+    learners = [row for experiment in found for row in experiment.rows]
+    settings = [setting for experiment in found for setting in experiment.columns]
+    numbers_of_nodes, numbers_of_rows = _numbers(nodes, "--nodes"), _numbers(rows, "--rows")
+    _check(f"{name} has no method", _words(methods), [row.name for row in learners], [row.method for row in learners])
+    _check(f"{name} has no graph", _words(graphs), [setting.graph for setting in settings if setting.graph])
+    _check(f"{name} has no number of nodes", numbers_of_nodes, [setting.n_nodes for setting in settings])
+    _check(f"{name} has no number of rows", numbers_of_rows, [setting.n_rows for setting in settings])
     chosen = [
         narrowed(
             experiment,
             methods=_words(methods),
-            nodes=_numbers(nodes, "--nodes"),
+            nodes=numbers_of_nodes,
             graphs=_words(graphs),
-            n_rows=_numbers(rows, "--rows"),
+            n_rows=numbers_of_rows,
         )
         for experiment in found
     ]
@@ -142,13 +146,22 @@ def _chosen(
     if kept:
         return kept
     columns = dict.fromkeys(
-        f"{setting.n_nodes} nodes {setting.graph or setting.name} {setting.n_rows:,} rows"
-        for experiment in found
-        for setting in experiment.columns
+        f"{setting.n_nodes} nodes {setting.graph or setting.name} {setting.n_rows:,} rows" for setting in settings
     )
     raise ValueError(
         f"Nothing of {name} is left by --methods, --nodes, --graphs and --rows: it has data of {', '.join(columns)}."
     )
+
+
+def _check(
+    complaint: str, wanted: Iterable[str | int], known: Iterable[str | int], aliases: Iterable[str] = ()
+) -> None:
+    """Refuse what nothing is called, rather than to leave it out."""
+    names = list(dict.fromkeys(map(str, known)))
+    accepted = {word.casefold() for word in (*names, *aliases)}
+    for word in wanted:
+        if str(word).casefold() not in accepted:
+            raise ValueError(f"{complaint} {word!r}: it has {', '.join(names) or 'none to choose from'}.")
 
 
 def _words(text: str | None) -> list[str]:
