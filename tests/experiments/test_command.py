@@ -39,6 +39,17 @@ def test_a_table(run, tmp_path):
     assert (tmp_path / "results" / "table1.tex").exists()
 
 
+def test_columns_that_the_authors_did_not_release_are_left_out_of_all(run, authors):
+    few = ["--methods", "random", "--nodes", "10", "--graphs", "ER1", "--datasets", "1", "--trials", "1"]
+    result = run("all", *few, "--authors-data", authors)
+    assert result.exit_code == 0, result.output
+    notice = "Left out, as the authors released no data of them: table12 (10 nodes ER1); table13 (10 nodes ER1)."
+    assert result.stderr.count(notice) == 1
+    assert "Table 1: " in result.stdout
+    assert "Table 14: " in result.stdout
+    assert "Table 12: " not in result.stdout
+
+
 def test_quiet(run):
     result = run("table1", *FEW, "--quiet")
     assert (result.exit_code, result.output) == (0, "")

@@ -90,6 +90,8 @@ def paper(
     if jobs is not None and cluster is not None:
         raise typer.BadParameter("is for this machine; a cluster has its own.", param_hint="--jobs")
     experiments = _chosen(name, methods, nodes, graphs, rows)
+    if authors_data is not None:
+        experiments = _released(experiments, quiet)
     try:
         with Store(store) as results:
             result = reproduce(
@@ -151,6 +153,23 @@ def _chosen(
     raise ValueError(
         f"Nothing of {name} is left by --methods, --nodes, --graphs and --rows: it has data of {', '.join(columns)}."
     )
+
+
+def _released(experiments: list[Experiment], quiet: bool) -> list[Experiment]:
+    """Without columns that the authors released no data of, and say which; all of them, if none would be left."""
+    from grandag.experiments.specification import released
+
+    pairs = [(experiment, released(experiment)) for experiment in experiments]
+    if not any(kept.columns for _, kept in pairs):
+        return experiments
+    left_out = [
+        f"{old.name} ({', '.join(column.name for column in old.columns if not column.is_released)})"
+        for old, kept in pairs
+        if kept != old
+    ]
+    if left_out and not quiet:
+        typer.echo(f"Left out, as the authors released no data of them: {'; '.join(left_out)}.", err=True)
+    return [kept for old, kept in pairs if kept.columns or not old.columns]
 
 
 def _check(
