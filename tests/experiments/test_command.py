@@ -81,7 +81,10 @@ def test_bad_input_is_one_sentence(run, arguments, message):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["--nodes", "ten"], "must be whole numbers"), (["--jobs", "2", "--cluster", "tcp://x"], "is for this machine")],
+    [
+        (["--nodes", "ten"], "must be whole numbers"),
+        (["--jobs", "2", "--cluster", "tcp://x"], "is for this machine"),
+    ],
 )
 def test_wrong_usage(run, arguments, message):
     result = run("table1", *arguments)

@@ -25,7 +25,8 @@ _WHAT, _HOW, _OUTPUT = "What to run", "How to run it", "Output"
 def paper(
     name: Annotated[str, typer.Argument(help="table1 to table24, figure1, all; or list, to see what they are.")],
     datasets: Annotated[
-        int | None, typer.Option(min=1, help="Per column. Default: 10, as the paper.", rich_help_panel=_WHAT)
+        int | None,
+        typer.Option(min=1, help="Per column. Default: as the paper, 10; figure1: 1.", rich_help_panel=_WHAT),
     ] = None,
     methods: Annotated[
         str | None,
