@@ -39,6 +39,17 @@ def test_a_table(run, tmp_path):
     assert (tmp_path / "results" / "table1.tex").exists()
 
 
+def test_columns_that_the_authors_did_not_release_are_left_out_of_all(run, authors):
+    few = ["--methods", "random", "--nodes", "10", "--graphs", "ER1", "--datasets", "1", "--trials", "1"]
+    result = run("all", *few, "--authors-data", authors)
+    assert result.exit_code == 0, result.output
+    notice = "Left out, as the authors released no data of them: table12 (10 nodes ER1); table13 (10 nodes ER1)."
+    assert result.stderr.count(notice) == 1
+    assert "Table 1: " in result.stdout
+    assert "Table 14: " in result.stdout
+    assert "Table 12: " not in result.stdout
+
+
 def test_quiet(run):
     result = run("table1", *FEW, "--quiet")
     assert (result.exit_code, result.output) == (0, "")
@@ -53,7 +64,11 @@ def test_spaces_need_no_run(run):
     [
         (["table99"], "The paper has no 'table99'"),
         (["table1", "--methods", "nothing"], "table1 has no method 'nothing': it has GraN-DAG,"),
-        (["table1", "--nodes", "50"], "it has data of 10 nodes ER1 1,000 rows"),
+        (["table1", "--graphs", "er1,ER7"], "table1 has no graph 'ER7': it has ER1, ER4, SF1, SF4."),
+        (["table10", "--nodes", "10,30"], "table10 has no number of nodes 30: it has 10, 20, 50, 100."),
+        (["table7", "--rows", "500,600"], "table7 has no number of rows 600: it has 500, 1000, 5000, 10000."),
+        (["table24", "--graphs", "ER1"], "table24 has no graph 'ER1': it has none to choose from."),
+        (["table3", "--nodes", "11", "--rows", "500"], "it has data of 11 nodes Sachs 853 rows"),
         (["table12", "--methods", "random", "--authors-data", "."], "released no data sets of lin"),
         (["table1", *FEW, "--store", "no/where.sqlite"], "no directory"),
     ],
@@ -66,7 +81,10 @@ def test_bad_input_is_one_sentence(run, arguments, message):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["--nodes", "ten"], "must be whole numbers"), (["--jobs", "2", "--cluster", "tcp://x"], "is for this machine")],
+    [
+        (["--nodes", "ten"], "must be whole numbers"),
+        (["--jobs", "2", "--cluster", "tcp://x"], "is for this machine"),
+    ],
 )
 def test_wrong_usage(run, arguments, message):
     result = run("table1", *arguments)

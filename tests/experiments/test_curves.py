@@ -3,6 +3,7 @@
 import csv
 import io
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 
 import pytest
 
@@ -38,3 +39,10 @@ def test_drawing(outcome):
     heights = [float(point.split(",")[1]) for point in true.get("points").split()]
     assert heights == sorted(heights, reverse=True)  # growing values go up
     assert {"0", "100", "200", "1e-4", "1e0"} <= {text.text for text in root.findall(f"{SVG}text")}
+
+
+def test_one_evaluation_without_any_weight(outcome):
+    trace = {"iterations": [0], "A_phi": [[[0.0, 0.0], [0.0, 0.0]]]}
+    root = ElementTree.fromstring(curves_svg(replace(outcome, trace=trace)))
+    assert not root.findall(f"{SVG}polyline")
+    assert {"0", "1e-5", "1e0"} <= {text.text for text in root.findall(f"{SVG}text")}

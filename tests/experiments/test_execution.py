@@ -1,12 +1,14 @@
 """Jobs in processes: killed when late, recorded when they fail, and the same results wherever they run."""
 
 import json
+import math
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -67,7 +69,24 @@ def test_a_process_does_what_the_function_does_and_survives_bad_jobs(process):
 def test_a_late_job_is_killed_and_the_next_one_runs(process):
     outcome = process.run(ENDLESS, 1.0)
     assert (outcome.status, outcome.error) == ("out of time", "Stopped after 1 seconds.")
+    assert outcome.seconds == 1.0
     assert process.run(RANDOM, LONG).status == "done"
+
+
+def test_no_time_limit(process):
+    assert process.run(RANDOM, math.inf).status == "done"
+
+
+def test_a_process_that_is_killed_while_it_starts_does_no_job(monkeypatch):
+    process, start = JobProcess(), subprocess.Popen
+
+    def killed_meanwhile(*arguments, **options):
+        process.kill()
+        return start(*arguments, **options)
+
+    monkeypatch.setattr(subprocess, "Popen", killed_meanwhile)
+    with closing(process), pytest.raises(RuntimeError, match="did not start"):
+        process.run(ENDLESS, 20.0)
 
 
 def test_a_job_whose_process_dies_has_failed(process):

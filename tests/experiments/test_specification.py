@@ -2,7 +2,7 @@
 
 import pytest
 
-from grandag.experiments.specification import EXPERIMENTS, find, narrowed
+from grandag.experiments.specification import EXPERIMENTS, find, narrowed, released
 
 
 def test_names():
@@ -65,4 +65,19 @@ def test_narrowed():
     assert len(narrowed(table, methods=["grandag"]).rows) == 2
     assert [column.name for column in narrowed(EXPERIMENTS["table7"], n_rows=[500]).columns] == ["500 rows"]
     assert narrowed(table) == table
-    assert few.notes == ()
+    assert few.remarks == ()
+
+
+def test_notes_are_about_what_is_there():
+    table = EXPERIMENTS["table3"]
+    assert [note.split()[0] for note in table.remarks] == ["GraN-DAG", "Sachs", "GraN-DAG++"]
+    assert [note.split()[0] for note in narrowed(table, methods=["random", "pc"]).remarks] == ["Sachs"]
+    assert narrowed(table, methods=["pc"], nodes=[20]).remarks == ()
+    assert narrowed(EXPERIMENTS["table4"], methods=["grandag"]).remarks == table.remarks[:1]
+    assert len(narrowed(EXPERIMENTS["table15"], methods=["cam"]).remarks) == 2
+
+
+def test_only_what_the_authors_released():
+    assert [column.name for column in released(EXPERIMENTS["table7"]).columns] == ["1,000 rows"]
+    assert released(EXPERIMENTS["table12"]).columns == ()
+    assert all(released(EXPERIMENTS[name]) == EXPERIMENTS[name] for name in ("table1", "table3", "table14", "table24"))

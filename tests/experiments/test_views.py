@@ -26,7 +26,7 @@ def table():
     return ResultTable("table1", "1", "A & B", ("GSF",), ("ER1", "ER4"), ("SHD", "SID"), cells, ("A note_.",))
 
 
-FIRST = ["ER1", "GSF", "6.5±2.1 +", "6.5±2.0 -- *", "+0.0", "[2.0±1.4, 5.0±1.4]", "[6.0±2.0, 17.0±4.0]", "-2.0 -3.0",
+FIRST = ["ER1", "GSF", "6.5±2.1 +", "6.5±2.0 -- *", "0.0", "[2.0±1.4, 5.0±1.4]", "[6.0±2.0, 17.0±4.0]", "-2.0 -3.0",
          "2, 1 out of time"]  # fmt: skip
 
 
@@ -42,7 +42,7 @@ def test_markdown(table):
 def test_latex(table):
     text = to_latex(table)
     assert r"\caption{Table 1: A \& B. A note\_}" in text
-    assert r"ER1 & GSF & 6.5$\pm$2.1 + & 6.5$\pm$2.0 -- * & +0.0 & [2.0$\pm$1.4, 5.0$\pm$1.4]" in text
+    assert r"ER1 & GSF & 6.5$\pm$2.1 + & 6.5$\pm$2.0 -- * & 0.0 & [2.0$\pm$1.4, 5.0$\pm$1.4]" in text
     assert r"$-$2.0 $-$3.0 & 2, 1 out of time \\" in text
     assert r"ER4 & GSF &  & $>$ 12 hours" in text
     assert text.count(r"\begin") == text.count(r"\end") == 2
@@ -84,3 +84,28 @@ def test_columns_that_say_nothing_are_left_out():
     text = to_markdown(ResultTable("figure1", "figure 1", "B", ("A",), ("x",), ("SHD",), cells))
     assert text.splitlines()[0] == "## Figure 1: B"
     assert text.splitlines()[2] == "| data | method | SHD | runs |"
+
+
+def test_a_difference_stays_with_its_bound():
+    cell = Cell("GSF", "x", "SID", (run("done", SID=(2.0,)),), (Figure(1.0, 0.0), Figure(4.0, 2.0)))
+    table = ResultTable("table1", "1", "B", ("GSF",), ("x",), ("SID",), {("GSF", "x", "SID"): cell})
+    assert "| \u2013 -1.0 |" in to_markdown(table)
+    assert "& -- $-$1.0 &" in to_latex(table)
+    (row,) = csv.DictReader(io.StringIO(to_csv(table)))
+    assert (row["difference"], row["upper_difference"]) == ("", "-1.0")
+
+
+def test_a_difference_that_rounds_to_zero_has_no_sign():
+    cell = Cell("A", "x", "SHD", (run("done", SHD=(1.0,)),), (Figure(1.04, 1.0),))
+    assert "| 0.0 |" in to_markdown(
+        ResultTable("table1", "1", "B", ("A",), ("x",), ("SHD",), {("A", "x", "SHD"): cell})
+    )
+
+
+def test_measures_are_named_before_anything_is_finished():
+    cells = {("A", "x", measure): Cell("A", "x", measure, (), (Figure(1.0, 1.0),)) for measure in ("SHD", "SID")}
+    text = to_markdown(ResultTable("table1", "1", "B", ("A",), ("x",), ("SHD", "SID"), cells))
+    assert text.splitlines()[2] == "| data | method | SHD | paper | SID | paper |"
+    words = {("A", "x", "space"): Cell("A", "x", "space", (), (), "U[0, 1]")}
+    text = to_markdown(ResultTable("table24", "24", "B", ("A",), ("x",), ("space",), words))
+    assert text.splitlines()[2] == "| data | method | paper |"

@@ -49,13 +49,14 @@ def make_run(rng, method, column, k, truth, names):
     bounds = (sid, sid + 5.0) if method == "GSF" else (sid,)
     if method == "GSF":
         adjacency = to_cpdag(truth)
+    iterations = int(rng.integers(20_000, 40_000))
     return Run(
         **known,
         parameters=parameters,
         status="done",
-        measures={"SHD": (float(shd(truth, adjacency)),), "SID": bounds},
+        measures={"SHD": (float(shd(truth, adjacency)),), "SID": bounds, "iterations": (iterations / 1000,)},
         seconds=float(rng.lognormal(4 * METHODS[method], 0.4)),
-        iterations=int(rng.integers(20_000, 40_000)),
+        iterations=iterations,
         score=float(rng.normal()),
         adjacency=adjacency,
     )

@@ -158,6 +158,12 @@ def test_filters_methods_and_columns(paper):
     assert shown == {"SF1"}
 
 
+def test_legend_of_the_box_plots_stands_off(paper):
+    paper.open()
+    legend, title = (paper.find(f"#table1 details {part}").rect for part in ("ul.legend", "figcaption"))
+    assert title["y"] - legend["y"] - legend["height"] >= 8
+
+
 def test_opens_a_run_and_draws_its_graph(paper, tables):
     paper.open()
     open_cell(paper, "NOTEARS", 0)
@@ -165,6 +171,8 @@ def test_opens_a_run_and_draws_its_graph(paper, tables):
     assert paper.find("#runs").is_displayed()
     assert paper.find("#runs-title").text == "NOTEARS, ER1, SHD"
     assert len(paper.find_all("#runs-table tbody tr")) == len(runs)
+    heads = [button.text for button in paper.find_all("#runs-table button.sort")]
+    assert heads == ["Data", "Outcome", "SHD", "SID", "CPU seconds", "Iterations", "Score"]
     for number, run in enumerate(runs):
         paper.find_all("#runs-table button.show")[number].click()
         errors = edge_errors(run.truth, run.adjacency)

@@ -114,6 +114,15 @@ def test_bounds_remarks_and_decimals():
     assert cell.one("span", class_="remark").text == "*"
 
 
+def test_differences_without_a_deviation():
+    def difference(*paper):
+        tree = parse(paper_page([small_table(done("a", 1.0, 3.0), paper=paper)], {}))
+        return [span.text for span in cell_of(tree, "small", "GES", 0).all("span", class_="difference")]
+
+    assert difference(Figure(5.0), Figure(2.0, 0.5)) == ["\u2013, +2.0 sd"]
+    assert difference(Figure(5.0), Figure(2.0)) == []
+
+
 def test_cells_without_runs_or_figures(tree):
     assert cell_of(tree, "table1", "RANDOM", 7).text.strip() == "\u2013"
     empty = parse(paper_page([small_table()], {}))

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from grandag.experiments.specification import Experiment
     from grandag.experiments.tables import ResultTable
 
@@ -23,7 +25,8 @@ _WHAT, _HOW, _OUTPUT = "What to run", "How to run it", "Output"
 def paper(
     name: Annotated[str, typer.Argument(help="table1 to table24, figure1, all; or list, to see what they are.")],
     datasets: Annotated[
-        int | None, typer.Option(min=1, help="Per column. Default: 10, as the paper.", rich_help_panel=_WHAT)
+        int | None,
+        typer.Option(min=1, help="Per column. Default: as the paper, 10; figure1: 1.", rich_help_panel=_WHAT),
     ] = None,
     methods: Annotated[
         str | None,
@@ -88,6 +91,8 @@ def paper(
     if jobs is not None and cluster is not None:
         raise typer.BadParameter("is for this machine; a cluster has its own.", param_hint="--jobs")
     experiments = _chosen(name, methods, nodes, graphs, rows)
+    if authors_data is not None:
+        experiments = _released(experiments, quiet)
     try:
         with Store(store) as results:
             result = reproduce(
@@ -123,18 +128,20 @@ def _chosen(
     from grandag.experiments.specification import find, narrowed
 
     found = find(name)
-    known = {word for experiment in found for row in experiment.rows for word in (row.name.casefold(), row.method)}
-    unknown = [word for word in _words(methods) if word.casefold() not in known]
-    if unknown:
-        names = dict.fromkeys(row.name for experiment in found for row in experiment.rows)
-        raise ValueError(f"{name} has no method {unknown[0]!r}: it has {', '.join(names)}.")
+    learners = [row for experiment in found for row in experiment.rows]
+    settings = [setting for experiment in found for setting in experiment.columns]
+    numbers_of_nodes, numbers_of_rows = _numbers(nodes, "--nodes"), _numbers(rows, "--rows")
+    _check(f"{name} has no method", _words(methods), [row.name for row in learners], [row.method for row in learners])
+    _check(f"{name} has no graph", _words(graphs), [setting.graph for setting in settings if setting.graph])
+    _check(f"{name} has no number of nodes", numbers_of_nodes, [setting.n_nodes for setting in settings])
+    _check(f"{name} has no number of rows", numbers_of_rows, [setting.n_rows for setting in settings])
     chosen = [
         narrowed(
             experiment,
             methods=_words(methods),
-            nodes=_numbers(nodes, "--nodes"),
+            nodes=numbers_of_nodes,
             graphs=_words(graphs),
-            n_rows=_numbers(rows, "--rows"),
+            n_rows=numbers_of_rows,
         )
         for experiment in found
     ]
@@ -142,13 +149,39 @@ def _chosen(
     if kept:
         return kept
     columns = dict.fromkeys(
-        f"{setting.n_nodes} nodes {setting.graph or setting.name} {setting.n_rows:,} rows"
-        for experiment in found
-        for setting in experiment.columns
+        f"{setting.n_nodes} nodes {setting.graph or setting.name} {setting.n_rows:,} rows" for setting in settings
     )
     raise ValueError(
         f"Nothing of {name} is left by --methods, --nodes, --graphs and --rows: it has data of {', '.join(columns)}."
     )
+
+
+def _released(experiments: list[Experiment], quiet: bool) -> list[Experiment]:
+    """Without columns that the authors released no data of, and say which; all of them, if none would be left."""
+    from grandag.experiments.specification import released
+
+    pairs = [(experiment, released(experiment)) for experiment in experiments]
+    if not any(kept.columns for _, kept in pairs):
+        return experiments
+    left_out = [
+        f"{old.name} ({', '.join(column.name for column in old.columns if not column.is_released)})"
+        for old, kept in pairs
+        if kept != old
+    ]
+    if left_out and not quiet:
+        typer.echo(f"Left out, as the authors released no data of them: {'; '.join(left_out)}.", err=True)
+    return [kept for old, kept in pairs if kept.columns or not old.columns]
+
+
+def _check(
+    complaint: str, wanted: Iterable[str | int], known: Iterable[str | int], aliases: Iterable[str] = ()
+) -> None:
+    """Refuse what nothing is called, rather than to leave it out."""
+    names = list(dict.fromkeys(map(str, known)))
+    accepted = {word.casefold() for word in (*names, *aliases)}
+    for word in wanted:
+        if str(word).casefold() not in accepted:
+            raise ValueError(f"{complaint} {word!r}: it has {', '.join(names) or 'none to choose from'}.")
 
 
 def _words(text: str | None) -> list[str]:

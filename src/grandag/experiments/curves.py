@@ -50,8 +50,8 @@ def curves_csv(outcome: Outcome) -> str:
 def curves_svg(outcome: Outcome) -> str:
     """The figure as an SVG document."""
     iterations, A_phi = _arrays(outcome)
-    top_power = max(0, math.ceil(math.log10(A_phi.max())))
-    scale = _Scale(float(iterations[-1]), math.log10(_LOWEST), top_power)
+    top_power = math.ceil(math.log10(A_phi.max(initial=1.0)))
+    scale = _Scale(float(iterations.max(initial=1)), math.log10(_LOWEST), top_power)
     truth = {(i, j) for i, j in outcome.truth}
     d = len(outcome.names)
     pairs = sorted(((i, j) for i in range(d) for j in range(d) if i != j), key=lambda pair: pair in truth)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-__all__ = ["EXPERIMENTS", "Experiment", "Learner", "Setting", "find", "narrowed"]
+__all__ = ["EXPERIMENTS", "Experiment", "Learner", "Note", "Setting", "find", "narrowed", "released"]
 
 _SACHS = "sachs"
 
@@ -38,15 +38,20 @@ class Setting:
         return {**sizes, "graph": self.graph[:2].lower(), "n_edges": self.n_nodes * int(self.graph[2:])}
 
     @property
+    def is_released(self) -> bool:
+        """The authors released data sets of this kind."""
+        return self.graph is None or (self.n_rows == 1000 and self.kind not in ("lin", "add-func"))
+
+    @property
     def authors_name(self) -> str:
         """The name of the authors' released setting, for `grandag.datasets.load_authors`."""
-        if self.graph is None:
-            return self.kind
-        if self.n_rows != 1000 or self.kind in ("lin", "add-func"):
+        if not self.is_released:
             raise ValueError(
                 f"The authors released no data sets of {self.kind} with {self.n_nodes} nodes, {self.graph} and "
                 f"{self.n_rows:,} rows: leave out --authors-data, or choose columns with --nodes, --graphs or --rows."
             )
+        if self.graph is None:
+            return self.kind
         prefix = "" if self.kind == "gauss-anm" else f"{self.kind}-"
         return f"{prefix}{self.graph.lower()}-{self.n_nodes}"
 
@@ -73,6 +78,14 @@ class Learner:
 
 
 @dataclass(frozen=True)
+class Note:
+    """A sentence below a table. It is about the rows or columns of these names; about all of it if there are none."""
+
+    text: str
+    about: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Experiment:
     """A table or figure of the paper. `task` is what each of its jobs does (see `grandag.experiments.work`):
 
@@ -90,7 +103,13 @@ class Experiment:
     measures: tuple[str, ...] = ("SHD", "SID")
     task: str = "fit"
     n_datasets: int = 10
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The notes about what is there."""
+        names = {row.name for row in self.rows} | {column.name for column in self.columns}
+        return tuple(note.text for note in self.notes if not note.about or not names.isdisjoint(note.about))
 
 
 GRANDAG = Learner("GraN-DAG", "grandag")
@@ -156,21 +175,29 @@ SAMPLE_SIZES = tuple(Setting(f"{n:,} rows", "gauss-anm", 50, "ER4", n) for n in 
 
 REAL_MEASURES = ("SHD", "SHD-C", "SID")
 
-_BESIDE = "GraN-DAG (default) is this library's default preset, beside the paper's figures of GraN-DAG."
-_ONE_SET = "Sachs is one data set: the paper gives no deviation."
-_SCALED = "GraN-DAG++ has standardised columns: in their own units, up to thousands, its first step is not finite."
-_SCORES = (
+_BESIDE = Note(
+    "GraN-DAG (default) is this library's default preset, beside the paper's figures of GraN-DAG.", (DEFAULT.name,)
+)
+_ONE_SET = Note("Sachs is one data set: the paper gives no deviation.", (REAL[0].name,))
+_SCALED = Note(
+    "GraN-DAG++ has standardised columns: in their own units, up to thousands, its first step is not finite.",
+    (HETEROSCEDASTIC.name,),
+)
+_EVALUATIONS = Note("NOTEARS: evaluations of its objective.", (NOTEARS.name,))
+_SCORES = Note(
     "A fifth of the rows is kept for validation. Scores are each method's own objective without regulariser, of the "
     "model retrained on the final graph: NOTEARS -|x - W'x|^2 / 2, DAG-GNN its evidence lower bound."
 )
-_LIKELIHOODS = (
+_LIKELIHOODS = Note(
     "NLL: minus log-likelihood, mean per variable, of the model retrained on the final graph. A fifth of the rows is "
     "for validation; as in the paper, GraN-DAG stops by them and does not otherwise see them."
 )
 _FLAGS = (
-    "++ and + (-- and -): better (worse) than with default parameters, by more and by less than one standard deviation "
-    "of the selected runs.",
-    "*, **, ***: fewer than 90, 50, 20 % of the combinations converged within the time limit.",
+    Note(
+        "++ and + (-- and -): better (worse) than with default parameters, by more and by less than one standard "
+        "deviation of the selected runs."
+    ),
+    Note("*, **, ***: fewer than 90, 50, 20 % of the combinations converged within the time limit."),
 )
 
 _ALL = (
@@ -182,7 +209,7 @@ _ALL = (
     ),
     Experiment(
         "table4", "4", "Iterations of the augmented Lagrangian method, in thousands", (GRANDAG, DEFAULT, NOTEARS),
-        _grid((20, 100), ER), ("iterations",), notes=(_BESIDE, "NOTEARS: evaluations of its objective."),
+        _grid((20, 100), ER), ("iterations",), notes=(_BESIDE, _EVALUATIONS),
     ),
     Experiment(
         "table5", "5", "Ablation of GraN-DAG, 50 nodes ER1", (*_stages(GRANDAG), THRESHOLDED), _grid((50,), ("ER1",)),
@@ -258,5 +285,9 @@ def narrowed(
         and (not kinds or (column.graph or "").casefold() in kinds)
         and (not n_rows or column.n_rows in n_rows)
     )
-    notes = tuple(note for note in experiment.notes if note != _BESIDE or any(row.beside for row in rows))
-    return replace(experiment, rows=rows, columns=columns, notes=notes)
+    return replace(experiment, rows=rows, columns=columns)
+
+
+def released(experiment: Experiment) -> Experiment:
+    """Only the columns of which the authors released data sets."""
+    return replace(experiment, columns=tuple(column for column in experiment.columns if column.is_released))

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-__all__ = ["Cell", "Figure", "ResultTable", "Run"]
+__all__ = ["Cell", "Figure", "ResultTable", "Run", "signed"]
 
 
 @dataclass(frozen=True)
@@ -76,12 +76,18 @@ class Cell:
         return tuple(Figure.of(value[min(k, len(value) - 1)] for value in self.values) for k in range(width))
 
     @property
-    def differences(self) -> tuple[float, ...]:
-        """(Ours - paper's) in standard deviations of the paper's, as far as both have figures and it has deviations."""
+    def differences(self) -> tuple[float | None, ...]:
+        """(Ours - paper's) in standard deviations of the paper's: none where one of us has no figures.
+
+        One value is compared with both of two bounds. None stands where the paper has no deviation, or one of zero.
+        """
+        if not self.ours or not self.paper:
+            return ()
+        width = max(len(self.ours), len(self.paper))
+        ours, theirs = ((figures * width)[:width] for figures in (self.ours, self.paper))
         return tuple(
-            (ours.mean - paper.mean) / paper.deviation
-            for ours, paper in zip(self.ours, self.paper, strict=False)
-            if paper.deviation
+            (own.mean - paper.mean) / paper.deviation if paper.deviation else None
+            for own, paper in zip(ours, theirs, strict=True)
         )
 
 
@@ -97,3 +103,17 @@ class ResultTable:
     measures: tuple[str, ...]
     cells: Mapping[tuple[str, str, str], Cell]
     notes: tuple[str, ...] = ()
+
+
+def signed(difference: float | None) -> str:
+    """A difference as text: with its sign unless it is 0.0, and a dash for none.
+
+    >>> [signed(value) for value in (1.26, -0.04, None)]
+    ['+1.3', '0.0', '–']
+    """
+    if difference is None:
+        return "\u2013"
+    text = f"{difference:,.1f}"
+    if text == "-0.0":
+        return "0.0"
+    return f"+{text}" if difference > 0 and text != "0.0" else text

@@ -36,7 +36,7 @@ def tabulate(experiment: Experiment, planned: Sequence[Planned], outcomes: Outco
     }
     rows, columns = (tuple(each.name for each in axis) for axis in (experiment.rows, experiment.columns))
     heading = experiment.name, experiment.number, experiment.title
-    return ResultTable(*heading, rows, columns, experiment.measures, cells, experiment.notes)
+    return ResultTable(*heading, rows, columns, experiment.measures, cells, experiment.remarks)
 
 
 def _spaces(experiment: Experiment) -> ResultTable:

@@ -17,7 +17,7 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from grandag.experiments.tables import Cell, Figure, ResultTable
+from grandag.experiments.tables import Cell, Figure, ResultTable, signed
 
 __all__ = ["CSV_HEADER", "to_csv", "to_latex", "to_markdown", "to_terminal"]
 
@@ -57,7 +57,8 @@ def _paper(cell: Cell) -> str:
 
 
 def _difference(cell: Cell) -> str:
-    return " ".join(f"{difference:+.1f}" for difference in cell.differences)
+    is_known = any(difference is not None for difference in cell.differences)
+    return " ".join(map(signed, cell.differences)) if is_known else ""
 
 
 def _runs(cell: Cell) -> str:
@@ -70,7 +71,10 @@ def _runs(cell: Cell) -> str:
 
 
 def _layout(table: ResultTable) -> tuple[list[str], list[list[list[str]]]]:
-    """The header, and for each kind of data the rows of its methods; columns that say nothing are left out."""
+    """The header, and for each kind of data the rows of its methods.
+
+    Columns that say nothing are left out, but not a measure's first one beside others: its head names the measure.
+    """
     header = ["data", "method", *(word for name in table.measures for word in (name, "paper", "diff.")), "runs"]
     groups = []
     for column in table.columns:
@@ -80,8 +84,16 @@ def _layout(table: ResultTable) -> tuple[list[str], list[list[list[str]]]]:
             words = [word for cell in cells for word in (_ours(cell), _paper(cell), _difference(cell))]
             rows.append([column, row, *words, _runs(cells[0])])
         groups.append(rows)
-    kept = [position for position in range(len(header)) if any(row[position] for rows in groups for row in rows)]
+    filled = [any(row[position] for rows in groups for row in rows) for position in range(len(header))]
+    for first in range(2, len(header) - 1, 3):
+        filled[first] |= any(filled[first : first + 3]) and not _is_words(table)
+    kept = [position for position, is_filled in enumerate(filled) if is_filled]
     return [header[k] for k in kept], [[[row[k] for k in kept] for row in rows] for rows in groups]
+
+
+def _is_words(table: ResultTable) -> bool:
+    """The table of search spaces has nothing of our own."""
+    return table.measures == ("space",)
 
 
 def _title(table: ResultTable) -> str:
@@ -95,9 +107,7 @@ def to_terminal(table: ResultTable) -> Table:
     shown.pad_edge, shown.collapse_padding = False, True
     header, groups = _layout(table)
     for position, word in enumerate(header):
-        shown.add_column(
-            escape(word), justify="left" if position < 2 or table.measures == ("space",) else "right", overflow="fold"
-        )
+        shown.add_column(escape(word), justify="left" if position < 2 or _is_words(table) else "right", overflow="fold")
     for rows in groups:
         for row in rows:
             shown.add_row(*map(escape, row))
@@ -152,7 +162,7 @@ def to_latex(table: ResultTable) -> str:
 
 def _latex(text: str) -> str:
     replaced = {"\\": r"\textbackslash{}", "±": r"$\pm$", "^": r"\textasciicircum{}", "~": r"$\sim$", ">": r"$>$",
-                "<": r"$<$", "|": r"$|$"}  # fmt: skip
+                "<": r"$<$", "|": r"$|$", "\u2013": "--"}  # fmt: skip
     words = "".join(replaced.get(letter, rf"\{letter}" if letter in "_&%#${}" else letter) for letter in text)
     return re.sub(r"(?<![\w$])-(?=\d)", "$-$", words)
 

@@ -33,8 +33,8 @@ class Outcome:
     """What came of a job, as plain data. What a task, a method or a failure leaves open is None.
 
     `scores` has "validation" and "train": means over rows (per variable if it is a log-likelihood). Edges are pairs
-    (i, j), positions in `names`, for i -> j; an undirected edge is there in both directions. `trace` is A_phi over
-    training: "iterations" and "A_phi", a list of matrices.
+    (i, j), positions in `names`, for i -> j; an undirected edge is there in both directions. `seconds` are CPU time; of
+    a job that was out of time, its limit. `trace` is A_phi over training: "iterations" and "A_phi", a list of matrices.
     """
 
     key: str
@@ -86,9 +86,9 @@ def work(job: Job) -> Outcome:
         return failure(job, f"{type(error).__name__}: {error}\n{where}")
 
 
-def failure(job: Job, error: str, status: str = "failed") -> Outcome:
+def failure(job: Job, error: str, status: str = "failed", seconds: float | None = None) -> Outcome:
     """The outcome of a job that has no result."""
-    return Outcome(job.key, status, error)
+    return Outcome(job.key, status, error, seconds=seconds)
 
 
 def _parameters(job: Job) -> dict[str, Any]:

@@ -49,7 +49,7 @@ class JobProcess:
             is_late.set()
             process.kill()
 
-        timer = threading.Timer(time_limit, end)
+        timer = threading.Timer(min(time_limit, threading.TIMEOUT_MAX), end)
         timer.daemon = True
         timer.start()
         answer = _ask(process, json.dumps(job.as_dict()))
@@ -62,7 +62,7 @@ class JobProcess:
         if code == 0:  # it had been idle for too long just as we asked
             return self.run(job, time_limit)
         if is_late.is_set():
-            return failure(job, f"Stopped after {time_limit:,.0f} seconds.", "out of time")
+            return failure(job, f"Stopped after {time_limit:,.0f} seconds.", "out of time", time_limit)
         return failure(job, f"The working process ended with code {code}; a negative one is a signal, -9 often memory.")
 
     def kill(self) -> None:
@@ -92,6 +92,8 @@ class JobProcess:
                 env={**os.environ, **_ONE_THREAD},
                 start_new_session=True,  # Ctrl-C is for us; we end it
             )
+            if self._closed:  # by another thread, which did not see the process yet
+                self._process.kill()
             _await_readiness(self._process)
         return self._process
 

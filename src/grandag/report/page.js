@@ -235,8 +235,9 @@
     const link = document.querySelector(`a[href="#cell-${place}"]`);
     const figures = all(".figures, .remark, .difference", link.parentElement).map((part) => part.cloneNode(true));
     document.getElementById("runs-figures").replaceChildren(...figures);
-    const measures = [...new Set(cell.runs.flatMap((run) => Object.keys(data.runs[run].measures)))];
-    const heads = ["Data", "Outcome", ...measures, "Seconds", "Iterations", "Score"];
+    const known = new Set(cell.runs.flatMap((run) => Object.keys(data.runs[run].measures)));
+    const measures = [...known].filter((name) => name !== "iterations"); // in thousands; all have a column in full
+    const heads = ["Data", "Outcome", ...measures, "CPU seconds", "Iterations", "Score"];
     const head = element("tr", {}, element("th", { scope: "col" }, "Graph"));
     heads.forEach((name, k) => head.append(element("th", { scope: "col", "aria-sort": "none", ...(k > 1 && { class: "number" }) }, element("button", { type: "button", class: "sort" }, name))));
     const body = element("tbody", {}, ...cell.runs.map((run) => runRow(run, measures)));

@@ -11,7 +11,7 @@ import numpy as np
 from markupsafe import Markup
 
 from grandag.drawing import BOX_HEIGHT, node_boxes
-from grandag.experiments.tables import Cell, Figure, ResultTable, Run
+from grandag.experiments.tables import Cell, Figure, ResultTable, Run, signed
 from grandag.graph import to_networkx
 from grandag.report.charts import Axis, box_strip, tick_labels
 from grandag.report.page import as_json, decimals_of, fixed, render
@@ -166,30 +166,25 @@ def _decimals(table: ResultTable, measure: str) -> int:
 
 
 def _cell(cell: Cell, decimals: int, number: int) -> dict[str, Any]:
-    differences = cell.differences
+    known = [difference for difference in cell.differences if difference is not None]
+    differences = ", ".join(map(signed, cell.differences)).replace("-", "\u2212") if known else ""
     return {
         "column": cell.column,
         "measure": cell.measure,
         "number": number,
         "ours": _figures(cell.ours, decimals),
         "paper": _figures(cell.paper, decimals),
-        "differences": ", ".join(map(_signed, differences)),
-        "is_apart": any(abs(value) > 1 for value in differences),
+        "differences": differences,
+        "is_apart": any(abs(value) > 1 for value in known),
         "remark": f"ours {cell.flags}, paper {cell.remark or 'no flag'}" if cell.flags else cell.remark,
         "n_runs": len(cell.runs),
         "n_missing": sum(run.status != "done" for run in cell.runs),
         "keys": {
             "ours": _middle(figure.mean for figure in cell.ours),
             "paper": _middle(figure.mean for figure in cell.paper),
-            "difference": _middle(differences),
+            "difference": _middle(known),
         },
     }
-
-
-def _signed(value: float) -> str:
-    """A difference with its sign, unless it is 0.0."""
-    text = fixed(value, 1)
-    return f"+{text}" if value > 0 and text != "0.0" else text
 
 
 def _figures(figures: Sequence[Figure], decimals: int) -> Texts:
