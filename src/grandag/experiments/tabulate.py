@@ -137,14 +137,18 @@ def _flags(
     here: Sequence[Planned], outcomes: Outcomes, fits: tuple[Run, ...], selected: tuple[Run, ...], measure: str
 ) -> str:
     """What the search did to a measure, and how many of its trials converged, as the paper flags it."""
-    chosen = {run.data for run in selected}
-    before = [_middle(run, measure) for run in fits if run.data in chosen and measure in run.measures]
-    after = [_middle(run, measure) for run in selected if measure in run.measures]
-    if not before or not after:
+    before, after = (
+        {run.data: _middle(run, measure) for run in runs if measure in run.measures} for runs in (fits, selected)
+    )
+    both = [data for data in after if data in before]
+    if not both:
         return ""
     trials = _trials(here, outcomes)
     converged = [sum(_has_converged(outcome) for _, outcome in group) for group in trials]
-    flags = improvement_flag(before, after), convergence_flag(Figure.of(converged).mean, len(trials[0]))
+    flags = (
+        improvement_flag([before[data] for data in both], [after[data] for data in both]),
+        convergence_flag(Figure.of(converged).mean, len(trials[0])),
+    )
     return " ".join(filter(None, flags))
 
 
