@@ -240,7 +240,8 @@ def fit(
         float | None, typer.Option(help="GES: multiple of the BIC's penalty. Default: 1.", rich_help_panel=_TRAINING)
     ] = None,
     intercept: Annotated[
-        bool | None, typer.Option(help="GES: in its regressions. Default: yes; paper: no.", rich_help_panel=_TRAINING)
+        bool | None,
+        typer.Option(help="GES, NOTEARS: in their regressions. Default: yes; paper: no.", rich_help_panel=_TRAINING),
     ] = None,
     regulariser: Annotated[
         float | None,

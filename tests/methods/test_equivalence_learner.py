@@ -127,3 +127,20 @@ def test_on_the_command_line(tmp_path):
     refused = run("fit", "sachs", "--method", "ges", "--alpha", "0.001")
     assert refused.returncode == 2
     assert "--alpha" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("learner", "distances", "bounds"),
+    [
+        (PC.preset("paper"), (17, 11), (47, 62)),
+        (GES.preset("paper"), (26, 28), (34, 45)),
+        (GSF.preset("paper"), (18, 10), (44, 61)),
+    ],
+    ids=lambda value: getattr(value, "method", None),
+)
+def test_figures_of_the_paper_on_the_sachs_data(learner, distances, bounds):
+    """SHD, SHD-C and the bounds of SID in its table 3."""
+    sachs = grandag.datasets.load_sachs()
+    found = learner.fit(sachs.data).adjacency_
+    assert (shd(sachs.adjacency, found), shd_cpdag(sachs.adjacency, found)) == distances
+    assert tuple(sid_bounds(sachs.adjacency, found)) == bounds

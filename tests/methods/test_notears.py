@@ -8,12 +8,13 @@ from scipy.stats import norm
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import grandag
-from grandag import NOTEARS, NotConvergedWarning, TrainingError
+from grandag import NOTEARS, NotConvergedWarning, TrainingError, datasets
 from grandag.graph import is_acyclic
 from grandag.methods.gaussian import least_squares, moments
 from grandag.methods.notears import NotearsConfig, acyclicity, loss, notears
 from grandag.methods.orthantwise import Minimum
 from grandag.methods.parameters import ParameterError
+from grandag.metrics import shd, shd_cpdag, sid
 from tests.methods.linear import linear_data
 
 
@@ -223,3 +224,16 @@ def test_progress(rng):
     NOTEARS(prune=True).fit(X, listener=seen.append)
     assert list(dict.fromkeys(progress.stage for progress in seen)) == ["train", "prune"]
     assert all(0 <= progress.step <= progress.n_steps for progress in seen)
+
+
+def test_figures_of_the_paper_on_the_sachs_data():
+    """SHD, SHD-C and SID in its table 3: it must have had no intercepts."""
+    sachs = datasets.load_sachs()
+    found = NOTEARS.preset("paper").fit(sachs.data).adjacency_
+    assert (shd(sachs.adjacency, found), shd_cpdag(sachs.adjacency, found), sid(sachs.adjacency, found)) == (21, 21, 44)
+
+
+def test_without_intercepts_columns_far_from_zero_explain_each_other(rng):
+    values = rng.normal(size=(500, 2)) + 10
+    assert not NOTEARS().fit(values).adjacency_.any()
+    assert NOTEARS(intercept=False).fit(values).adjacency_.any()

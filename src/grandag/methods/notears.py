@@ -20,9 +20,9 @@ import scipy.linalg
 from threadpoolctl import threadpool_limits
 
 from grandag.methods.base import TrainingError
-from grandag.methods.gaussian import LinearGaussian, least_squares, moments
+from grandag.methods.gaussian import LinearGaussian, about_zero, least_squares, moments
 from grandag.methods.orthantwise import minimise
-from grandag.methods.parameters import number
+from grandag.methods.parameters import boolean, number
 from grandag.methods.weighted import RULES, WeightedLearner
 from grandag.progress import Listener, Progress
 
@@ -141,9 +141,12 @@ class NOTEARS(WeightedLearner):
 
     The rows are used once, for the covariance matrix; after that one million cost no more than one thousand. Neighbour
     selection and pruning, which the published program does not have, are those of GraN-DAG, and off by default.
+    `NOTEARS.preset("paper")` has what the paper's tables must have been made with: no intercepts and lambda = 0.01
+    (docs/baselines.md).
 
     Args:
         sparsity: Weight lambda of the L1 term.
+        intercept: Let the regressions have an intercept, that is centre the columns first.
         weight_threshold: Edges with a smaller absolute weight are dropped. If a cycle is left, the weakest edges go
             until there is none.
         tolerance: On h = tr(e^(W o W)) - d.
@@ -181,9 +184,11 @@ class NOTEARS(WeightedLearner):
         True
     """
 
+    presets = {"default": {}, "paper": {"intercept": False, "sparsity": 0.01}}  # noqa: RUF012 (typed in the base class)
     _rules = {  # noqa: RUF012 (typed in the base class)
         **RULES,
         "sparsity": number(0),
+        "intercept": boolean,
     }
     method = "notears"
 
@@ -191,6 +196,7 @@ class NOTEARS(WeightedLearner):
         self,
         *,
         sparsity: float = 0.1,
+        intercept: bool = True,
         weight_threshold: float = 0.3,
         tolerance: float = 1e-8,
         max_penalty: float = 1e16,
@@ -207,6 +213,7 @@ class NOTEARS(WeightedLearner):
         verbose: bool = False,
     ) -> None:
         self.sparsity = sparsity
+        self.intercept = intercept
         self.weight_threshold = weight_threshold
         self.tolerance = tolerance
         self.max_penalty = max_penalty
@@ -233,10 +240,11 @@ class NOTEARS(WeightedLearner):
     ) -> np.ndarray:
         with np.errstate(over="ignore", invalid="ignore"):
             self._moments = moments(values)
-        if not np.isfinite(self._moments.covariance).all():
+            fitted = self._moments if self.intercept else about_zero(self._moments)
+        if not np.isfinite(fitted.covariance).all():
             raise TrainingError("The squares of the columns are too large for a computer: use standardise=True.")
         config = NotearsConfig(self.sparsity, self.tolerance, self.max_penalty)
-        result = notears(self._moments.covariance, allowed, config, listener=listener)
+        result = notears(fitted.covariance, allowed, config, listener=listener)
         self.trace_ = pd.DataFrame(result.trace, columns=list(NotearsTrace._fields))
         self.n_iter_ = int(self.trace_["n_evaluations"].sum())
         self.objective_ = float(self.trace_["objective"].iloc[-1])
