@@ -120,6 +120,7 @@ _OPTIONS = {
     "n_edges": "--edges",
     "prune_cutoff": "--prune-at",
     "max_parents": "--max-parents",
+    "fixed": "--fix",
     "n_jobs": "--jobs",
     "random_state": "--seed",
     "n_nodes": "--nodes",

@@ -351,7 +351,8 @@ def test_command_quiet_and_json(table):
     ("arguments", "code", "message"),
     [
         (["--method", "random"], 2, "Error: --method must have a search space"),
-        (["--method", "cam", "--fix", "prune_cutoff=many"], 2, "prune_cutoff must be a number"),
+        (["--method", "notears", "--fix", "tolerance=many"], 2, "tolerance must be a number"),
+        (["--method", "cam", "--fix", "prune_cutoff=0.1"], 2, "Error: --fix leaves nothing to search"),
         (["--method", "cam", "--fix", "prune_cutoff"], 2, "needs NAME=VALUE; got 'prune_cutoff'"),
         (["--method", "cam", "--standardise"], 2, "Error: --standardise has no meaning for the method 'cam'"),
         (["--knowledge", "nowhere.toml"], 1, "nowhere.toml"),
