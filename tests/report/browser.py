@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,13 @@ class Page:
 
     def find_all(self, selector: str) -> list[Any]:
         return self.session.find_elements("css selector", selector)
+
+    def wait(self, condition: Callable[[], Any]) -> bool:
+        """Does the condition come true within some seconds? Addresses change after the click that changes them."""
+        deadline = time.monotonic() + 10
+        while not condition() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return bool(condition())
 
     def messages(self) -> list[str]:
         """All that the console has."""

@@ -67,7 +67,12 @@ def choose(page, identity, text):
 
 
 def open_cell(page, method, measure_number):
-    page.find_all(f"{MATRIX} tr[data-row='{method}'] a.runs")[measure_number].click()
+    open_runs(page, page.find_all(f"{MATRIX} tr[data-row='{method}'] a.runs")[measure_number])
+
+
+def open_runs(page, link):
+    link.click()
+    assert page.wait(page.find("#runs").is_displayed)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -241,7 +246,7 @@ def test_lines_avoid_boxes_they_do_not_end_at(paper, tables):
 
 def test_wide_drawings_are_shown_whole_and_in_full_size(paper):
     paper.open(width=390)
-    paper.find_all("#table5 table.matrix tr[data-row='CAM'] a.runs")[2].click()
+    open_runs(paper, paper.find_all("#table5 table.matrix tr[data-row='CAM'] a.runs")[2])
     drawing, button = paper.find("#run .drawing"), paper.find("#run button.zoom")
     assert paper.run("return arguments[0].scrollWidth <= arguments[0].clientWidth", drawing)
     button.click()
@@ -266,12 +271,12 @@ def test_dialog_is_left_by_keys_and_by_going_back(paper):
     open_cell(paper, "CAM", 1)
     fragment = paper.run("return location.hash")
     paper.session.switch_to.active_element.send_keys("\ue00c")  # Escape
-    assert not paper.find("#runs").is_displayed()
-    assert paper.run("return location.hash") == ""
+    assert paper.wait(lambda: not paper.find("#runs").is_displayed())
+    assert paper.wait(lambda: paper.run("return location.hash") == "")
     paper.open(fragment=fragment)
     assert paper.find("#runs-title").text == "CAM, ER1, SID"
     paper.find("#runs button.close").click()
-    assert not paper.find("#runs").is_displayed()
+    assert paper.wait(lambda: not paper.find("#runs").is_displayed())
 
 
 FONTS = """
