@@ -387,7 +387,8 @@ def test_progress_on_a_terminal(table):
 def test_interrupt(table, tmp_path):
     output = tmp_path / "results"
     code, shown = on_a_terminal(
-        "fit", table, "--tolerance", 0, "--subproblem", 0, "--max-iterations", 10_000_000, "--output", output,
+        "fit", table, "--tolerance", 0, "--subproblem", 0, "--mask-threshold", 0, "--max-iterations", 10_000_000,
+        "--output", output,
         interrupt_after=b"Training",
     )  # fmt: skip
     assert code == 130
