@@ -502,7 +502,7 @@ class Sampler(StrEnum):
 @app.command()
 def tune(
     data: Annotated[str, typer.Argument(help="As in `grandag fit`: a file with a table, or the name of a data set.")],
-    method: Annotated[MethodName, typer.Option(help="One that has a density; PC and RANDOM have no search.")] = (
+    method: Annotated[MethodName, typer.Option(help="One that has a search space; PC and RANDOM have none.")] = (
         _DEFAULT_METHOD
     ),
     trials: Annotated[int, typer.Option(help="Combinations of hyper-parameters to try.")] = 50,

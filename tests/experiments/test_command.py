@@ -62,7 +62,7 @@ def test_spaces_need_no_run(run):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["table99"], "The paper has no 'table99'"),
+        (["tabel1"], "The paper has no 'tabel1'; did you mean 'table1'? There are table1, table2"),
         (["table1", "--methods", "nothing"], "table1 has no method 'nothing': it has GraN-DAG,"),
         (["table1", "--graphs", "er1,ER7"], "table1 has no graph 'ER7': it has ER1, ER4, SF1, SF4."),
         (["table10", "--nodes", "10,30"], "table10 has no number of nodes 30: it has 10, 20, 50, 100."),

@@ -16,12 +16,17 @@ from tests.conftest import SHARED
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module")
-def parser():
-    spec = importlib.util.spec_from_file_location("parse_paper", ROOT / "tools" / "parse_paper.py")
+def tool(name):
+    """A script of `tools`, as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def parser():
+    return tool("parse_paper")
 
 
 def test_data_file_is_what_the_source_says(parser):
@@ -102,3 +107,23 @@ def test_search_spaces():
 
 def test_note_has_flags_and_remark():
     assert paper.PaperCell("1", (), "-- *", "odd").note == "-- *; odd"
+
+
+def test_counts_of_flags_in_the_docs(capsys):
+    tool("count_flags").main()
+    *rows, tuned, default = capsys.readouterr().out.splitlines()
+    page = " ".join((ROOT / "docs" / "hyperparameters.md").read_text(encoding="utf-8").split())
+    assert len(rows) == 7
+    assert all(row in page for row in rows)
+    assert tuned.removeprefix("tuned: ").removesuffix(" follow from the figures") in page
+    assert f"with that of the default runs {default.split()[1]}" in page
+
+
+def test_flags_by_hand():
+    """Table 15 beside table 1, ER1: GraN-DAG's SHD 1.7 to 1.0±1.6, NOTEARS' 12.2 to 26.7±6.9; GES is in table 10."""
+    count = tool("count_flags")
+    first = {cell.method: cell for cell in reversed(list(count.flagged_cells())) if cell.tuned.table == "15"}
+    assert first["GraN-DAG"].default.figures == (Figure(1.7, 2.5),)
+    assert (first["GraN-DAG"].flag, first["NOTEARS"].flag) == ("+", "--")
+    assert count.follows(first["NOTEARS"], first["NOTEARS"].tuned)
+    assert first["GES"].default.table == "10"

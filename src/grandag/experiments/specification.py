@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from grandag.table import suggestion
+
 __all__ = ["EXPERIMENTS", "Experiment", "Learner", "Note", "Setting", "find", "narrowed", "released"]
 
 _SACHS = "sachs"
@@ -244,7 +246,7 @@ _ALL = (
     Experiment(
         "table23", "23", "Real and pseudo-real data, hyper-parameter search",
         (ONE_LAYER[0], ONE_LAYER[2], DAG_GNN, NOTEARS, CAM, GSF, GES), REAL, REAL_MEASURES, "search",
-        notes=(*_FLAGS, _ONE_SET),
+        notes=(*_FLAGS, _ONE_SET, _SCALED),
     ),
     Experiment("table24", "24", "Spaces of the hyper-parameter search"),
     Experiment(
@@ -262,7 +264,8 @@ def find(name: str) -> tuple[Experiment, ...]:
     if name == "all":
         return _ALL
     if name not in EXPERIMENTS:
-        raise ValueError(f"The paper has no {name!r}: choose from {', '.join(EXPERIMENTS)}, or all.")
+        near = suggestion(name, list(EXPERIMENTS)) or "."
+        raise ValueError(f"The paper has no {name!r}{near} There are {', '.join(EXPERIMENTS)}, and all.")
     return (EXPERIMENTS[name],)
 
 
