@@ -8,7 +8,7 @@ from grandag.experiments.specification import EXPERIMENTS, find, narrowed, relea
 def test_names():
     assert list(EXPERIMENTS) == [*(f"table{number}" for number in range(1, 25)), "figure1"]
     assert [experiment.name for experiment in find("all")] == list(EXPERIMENTS)
-    with pytest.raises(ValueError, match="has no 'table25'.* There are table1"):
+    with pytest.raises(ValueError, match=r"has no 'table25'.* There are table1"):
         find("table25")
 
 

@@ -1,3 +1,5 @@
+import gc
+import weakref
 from collections.abc import Iterator
 
 import numpy as np
@@ -218,6 +220,21 @@ def test_scores_do_not_depend_on_what_was_kept(table, monkeypatch):
     for _ in range(2):
         assert score.local(0, (2,)) != expected
         assert score.local(1, (0, 2)) == expected
+
+
+@pytest.mark.parametrize("form", ["low-rank", "exact"])
+@pytest.mark.parametrize("likelihood", ["cross-validated", "marginal"])
+def test_what_was_kept_goes_with_the_score(table, likelihood, form):
+    """At once, without the garbage collector: hundreds of fits in a row would fill the memory."""
+    gc.disable()
+    try:
+        score = GeneralisedScore(table, likelihood=likelihood, form=form)
+        score.local(1, (0,))
+        kept = weakref.ref(score._score)
+        del score
+        assert kept() is None
+    finally:
+        gc.enable()
 
 
 def test_copies_are_no_accident(rng):

@@ -174,7 +174,10 @@ Arrays = TypeVar("Arrays", bound=tuple[np.ndarray, ...])
 
 
 class _Recent(Generic[Arrays]):
-    """What a function makes of sets of variables, kept as long as there is room."""
+    """What a function makes of sets of variables, kept as long as there is room.
+
+    The function must not refer to what owns this: in a cycle the kept arrays would wait for the garbage collector.
+    """
 
     def __init__(self, make: Callable[[Variables], Arrays]) -> None:
         self._make, self._n_kept = make, 0
@@ -214,6 +217,11 @@ class _Folds(NamedTuple):
         """(folds,) numbers of rows."""
         return np.array([rows.stop - rows.start for rows in self.held_out])
 
+    def training_products(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Cross-products over the training rows of each fold: those over all rows less those held out."""
+        held_out = np.stack([left[rows].T @ right[rows] for rows in self.held_out])
+        return np.asarray(held_out.sum(axis=0) - held_out)
+
     def mean(self, log_determinant: np.ndarray, trace: np.ndarray) -> float:
         """Mean over the folds of -1/2 (n_0^2 log 2 pi + w n_0 log det(V / gamma) + tr(R V^-1 R'))."""
         n = self.n_held_out
@@ -232,15 +240,15 @@ class _LowRankFolds:
     """The cross-validated likelihood from features: W, V and R as in the module's docstring."""
 
     def __init__(self, kernels: _Kernels, folds: _Folds) -> None:
-        self._kernels, self._folds = kernels, folds
-        self._products = _Recent(self._make)
+        self._folds = folds
+        self._products = _Recent(lambda variables: _products(kernels.features(variables), folds))
 
     def local(self, node: int, parents: Variables) -> float:
         """All folds at once."""
         target, inputs = self._products((node,)), self._products(parents)
         n_training = (self._folds.n_rows - self._folds.n_held_out)[:, None, None]
         ridge = n_training * self._folds.regulariser
-        cross = self._training(inputs.features, target.features)
+        cross = self._folds.training_products(inputs.features, target.features)
         normal = inputs.training + ridge * np.eye(inputs.features.shape[1])
         W = np.stack([lapack.dposv(matrix, right)[1] for matrix, right in zip(normal, cross, strict=True)])
         explained = cross.transpose(0, 2, 1) @ W + ridge * (W.transpose(0, 2, 1) @ W)
@@ -253,15 +261,10 @@ class _LowRankFolds:
         log_determinant = np.linalg.slogdet(V / _GAMMA)[1]
         return self._folds.mean(log_determinant, np.trace(squares, axis1=1, axis2=2))
 
-    def _make(self, variables: Variables) -> _Products:
-        features = self._kernels.features(variables)
-        centred = np.ascontiguousarray(features - features.mean(axis=0))
-        return _Products(centred, self._training(centred, centred))
 
-    def _training(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Cross-products over the training rows of each fold: those over all rows less those held out."""
-        held_out = np.stack([left[rows].T @ right[rows] for rows in self._folds.held_out])
-        return np.asarray(held_out.sum(axis=0) - held_out)
+def _products(features: np.ndarray, folds: _Folds) -> _Products:
+    centred = np.ascontiguousarray(features - features.mean(axis=0))
+    return _Products(centred, folds.training_products(centred, centred))
 
 
 class _ExactFolds:
