@@ -28,7 +28,7 @@ from grandag.methods.parameters import Rule, as_generator, check_parameters, pla
 from grandag.methods.prune import prune
 from grandag.model import CausalModel
 from grandag.progress import Listener
-from grandag.table import Table, TableError, as_table, constant_columns, same_columns
+from grandag.table import Scaling, Table, TableError, as_table, constant_columns, same_columns
 
 __all__ = ["NotConvergedWarning", "StructureLearner", "TrainingError", "as_generator", "load"]
 
@@ -274,9 +274,10 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             )
         return table.values
 
-    def _warn_of_copies(self, standardised: np.ndarray) -> None:
+    def _warn_of_copies(self, values: np.ndarray) -> None:
+        """Of varying columns that are the same up to units."""
         names = [name for name, varies in zip(self.names_, self._varying_, strict=True) if varies]
-        for first, second in same_columns(standardised, names):
+        for first, second in same_columns(Scaling.standard(values).apply(values, "float32"), names):
             message = (
                 f"Columns {first!r} and {second!r} hold the same numbers, up to units: edges from one of them may as "
                 "well be from the other. Leave one out."

@@ -22,7 +22,7 @@ from grandag.gam.boosting import boosting_shares
 from grandag.methods.generative import GenerativeLearner
 from grandag.methods.parameters import boolean, integer, knowledge, number, one_of, optional
 from grandag.progress import Listener, Progress
-from grandag.table import Scaling, Table
+from grandag.table import Table
 
 __all__ = ["CAM", "AdditiveConditional", "Insertion", "greedy_search", "preselect"]
 
@@ -260,7 +260,7 @@ class CAM(GenerativeLearner):
 
     def _learn(self, table: Table, listener: Listener | None) -> None:
         values = self._varying_values(table)
-        self._warn_of_copies(Scaling.standard(values).apply(values, "float32"))
+        self._warn_of_copies(values)
         splines = SplineTable(values)
         allowed, required = self._knowledge()
         candidates = self._candidates(values, listener) & allowed

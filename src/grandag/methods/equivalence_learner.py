@@ -10,12 +10,20 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from grandag.graph import to_dag, undirected_part
+from grandag.methods import parameters
 from grandag.methods.base import StructureLearner
 from grandag.methods.gaussian import LinearGaussian
 from grandag.methods.greedy_search import CachedScore, Step, greedy_search
+from grandag.methods.parameters import boolean, integer, one_of, optional
 from grandag.progress import Listener
 
-__all__ = ["EquivalenceLearner", "GreedyLearner"]
+__all__ = ["RULES", "SEARCH_RULES", "EquivalenceLearner", "GreedyLearner"]
+
+RULES = {"knowledge": parameters.knowledge, "missing": one_of("error", "drop"), "verbose": boolean}
+"""Of the parameters that all have."""
+
+SEARCH_RULES = {"turning": boolean, "repeat": boolean, "max_parents": optional(integer(1)), **RULES}
+"""Of those that search greedily."""
 
 
 class EquivalenceLearner(StructureLearner):

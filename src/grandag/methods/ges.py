@@ -18,14 +18,13 @@ from typing import Any
 import numpy as np
 
 from grandag.engine.compiled import announcing_compilation
-from grandag.methods import parameters
 from grandag.methods.conditioning import conditional_variance
-from grandag.methods.equivalence_learner import GreedyLearner
+from grandag.methods.equivalence_learner import SEARCH_RULES, GreedyLearner
 from grandag.methods.gaussian import Moments, about_zero, least_squares, moments
 from grandag.methods.greedy_search import CachedScore
-from grandag.methods.parameters import boolean, integer, number, one_of, optional
+from grandag.methods.parameters import boolean, number
 from grandag.progress import Listener
-from grandag.table import Scaling, Table
+from grandag.table import Table
 
 __all__ = ["GES", "GaussianScore"]
 
@@ -85,12 +84,7 @@ class GES(GreedyLearner):
     _rules = {  # noqa: RUF012 (typed in the base class)
         "penalty": number(0),
         "intercept": boolean,
-        "turning": boolean,
-        "repeat": boolean,
-        "max_parents": optional(integer(1)),
-        "knowledge": parameters.knowledge,
-        "missing": one_of("error", "drop"),
-        "verbose": boolean,
+        **SEARCH_RULES,
     }
     method = "ges"
 
@@ -117,7 +111,7 @@ class GES(GreedyLearner):
 
     def _learn(self, table: Table, listener: Listener | None) -> None:
         values = self._varying_values(table)
-        self._warn_of_copies(Scaling.standard(values).apply(values, "float32"))
+        self._warn_of_copies(values)
         data = moments(np.asarray(values, dtype=np.float64))
         with announcing_compilation():
             scored = data if self.intercept else about_zero(data)

@@ -13,14 +13,13 @@ from typing import Any
 import numpy as np
 
 from grandag.engine.compiled import announcing_compilation
-from grandag.methods import parameters
-from grandag.methods.equivalence_learner import GreedyLearner
+from grandag.methods.equivalence_learner import SEARCH_RULES, GreedyLearner
 from grandag.methods.generalised_score import GeneralisedScore
 from grandag.methods.greedy_search import CachedScore
 from grandag.methods.kernel_conditionals import KernelConditionals
-from grandag.methods.parameters import boolean, integer, number, one_of, optional
+from grandag.methods.parameters import integer, number, one_of
 from grandag.progress import Listener
-from grandag.table import Scaling, Table
+from grandag.table import Table
 
 __all__ = ["GSF"]
 
@@ -72,12 +71,7 @@ class GSF(GreedyLearner):
         "form": one_of("low-rank", "exact"),
         "max_rank": integer(1),
         "n_folds": integer(2),
-        "turning": boolean,
-        "repeat": boolean,
-        "max_parents": optional(integer(1)),
-        "knowledge": parameters.knowledge,
-        "missing": one_of("error", "drop"),
-        "verbose": boolean,
+        **SEARCH_RULES,
     }
     method = "gsf"
 
@@ -110,7 +104,7 @@ class GSF(GreedyLearner):
 
     def _learn(self, table: Table, listener: Listener | None) -> None:
         values = np.asarray(self._varying_values(table), dtype=np.float64)
-        self._warn_of_copies(Scaling.standard(values).apply(values, "float32"))
+        self._warn_of_copies(values)
         with announcing_compilation():
             score = GeneralisedScore(
                 values,

@@ -25,13 +25,12 @@ import numpy as np
 
 from grandag.engine.compiled import announcing_compilation
 from grandag.graph import is_acyclic, nearest_dag, restricted_class, skeleton, v_structures
-from grandag.methods import parameters
 from grandag.methods.conditioning import correlate_pairs
-from grandag.methods.equivalence_learner import EquivalenceLearner
+from grandag.methods.equivalence_learner import RULES, EquivalenceLearner
 from grandag.methods.gaussian import least_squares, moments
-from grandag.methods.parameters import boolean, integer, number, one_of, optional
+from grandag.methods.parameters import integer, number, optional
 from grandag.progress import Listener, Progress
-from grandag.table import Scaling, Table
+from grandag.table import Table
 
 __all__ = ["PC", "Orientation", "Skeleton", "find_skeleton", "orient_skeleton"]
 
@@ -170,9 +169,7 @@ class PC(EquivalenceLearner):
     _rules = {  # noqa: RUF012 (typed in the base class)
         "alpha": number(0, 1),
         "max_conditions": optional(integer(0)),
-        "knowledge": parameters.knowledge,
-        "missing": one_of("error", "drop"),
-        "verbose": boolean,
+        **RULES,
     }
     method = "pc"
 
@@ -195,7 +192,7 @@ class PC(EquivalenceLearner):
         from scipy.stats import norm
 
         values = self._varying_values(table)
-        self._warn_of_copies(Scaling.standard(values).apply(values, "float32"))
+        self._warn_of_copies(values)
         data = moments(np.asarray(values, dtype=np.float64))
         deviation = np.sqrt(np.diagonal(data.covariance))
         correlation = data.covariance / np.outer(deviation, deviation)

@@ -67,10 +67,9 @@ class WeightedLearner(StructureLearner):
     def _learn(self, table: Table, listener: Listener | None) -> None:
         values = self._varying_values(table)
         neighbours_rng, weights_rng, retrain_rng = as_generator(self.random_state).spawn(3)
-        standard = Scaling.standard(values)
-        self._warn_of_copies(standard.apply(values, "float32"))
-        self._scaling_ = standard if self.standardise else Scaling.identity(values.shape[1])
-        scaled = standard.apply(values, "float64") if self.standardise else np.asarray(values, dtype=np.float64)
+        self._warn_of_copies(values)
+        self._scaling_ = Scaling.standard(values) if self.standardise else Scaling.identity(values.shape[1])
+        scaled = self._scaling_.apply(values, "float64")
         config = NeighboursConfig(self.n_trees, self.neighbour_threshold)
         selected = self._open_inputs(scaled, self.neighbour_selection, config, neighbours_rng, self.n_jobs, listener)
         allowed, required = self._knowledge()

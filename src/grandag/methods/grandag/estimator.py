@@ -321,11 +321,9 @@ class GraNDAG(GenerativeLearner):
 
     def _prepare(self, values: np.ndarray, rng: np.random.Generator) -> _Data:
         """Scale, warn of copies, and split, unless rows to be held out were given to `fit`."""
-        standard = Scaling.standard(values)
-        standardised = standard.apply(values, self.dtype)
-        self._warn_of_copies(standardised)
-        self._scaling_ = standard if self.standardise else Scaling.identity(values.shape[1])
-        scaled = standardised if self.standardise else self._scaling_.apply(values, self.dtype)
+        self._warn_of_copies(values)
+        self._scaling_ = Scaling.standard(values) if self.standardise else Scaling.identity(values.shape[1])
+        scaled = self._scaling_.apply(values, self.dtype)
         if self._held_out is not None:
             held_out = self._scaling_.apply(self._held_out[:, self._varying_], self.dtype)
             return _Data(rng.permutation(scaled), held_out)  # the first rows are to be a random sample, as in a split
