@@ -28,11 +28,12 @@ D = 5
 
 
 def new_networks(rng, *, d=D, n_layers=2, n_units=4, activation="leaky-relu", density="gaussian", dtype="float64",
-                 mask=None):  # fmt: skip
+                 mask=None, path_scale=1.0):  # fmt: skip
     mask = ~np.eye(d, dtype=bool) if mask is None else mask
     networks = initialise(
-        mask, n_layers=n_layers, n_units=n_units, activation=activation, density=density, dtype=dtype, rng=rng
-    )
+        mask, n_layers=n_layers, n_units=n_units, activation=activation, density=density, dtype=dtype, rng=rng,
+        path_scale=path_scale,
+    )  # fmt: skip
     networks.parameters[:] *= 0.6  # moderate variances, so that differences are exact enough
     for j in range(d):  # biases and constants that are not zero
         for layer in range(n_layers + 1):
@@ -91,10 +92,12 @@ def engine_gradient(networks, rows, lagrange_multiplier, penalty):
 
 @pytest.mark.parametrize("density", DENSITIES)
 @pytest.mark.parametrize("activation", ACTIVATIONS)
-@pytest.mark.parametrize("n_layers", [0, 1, 2, 3])
-def test_gradient_of_augmented_lagrangian(rng, density, activation, n_layers):
+@pytest.mark.parametrize(("n_layers", "path_scale"), [(0, 1.0), (1, 1.0), (2, 1.0), (2, 2.5), (3, 1.0)])
+def test_gradient_of_augmented_lagrangian(rng, density, activation, n_layers, path_scale):
     mask = (rng.random((D, D)) < 0.8) & ~np.eye(D, dtype=bool)
-    networks = new_networks(rng, n_layers=n_layers, activation=activation, density=density, mask=mask)
+    networks = new_networks(
+        rng, n_layers=n_layers, activation=activation, density=density, mask=mask, path_scale=path_scale
+    )
     rows = rng.normal(size=(23, D))
     gradient = engine_gradient(networks, rows, 0.7, 3.0)
     step = 1e-6
@@ -119,10 +122,11 @@ def test_float32_gradient_is_the_float64_one(rng):
     np.testing.assert_allclose(engine_gradient(single, rows, 0.7, 3.0), expected, rtol=1e-3, atol=1e-5)
 
 
-@pytest.mark.parametrize("n_layers", [0, 1, 2, 3])
+@pytest.mark.parametrize(("n_layers", "path_scale"), [(0, 1.0), (1, 1.0), (2, 1.0), (2, 16.0), (3, 1.0)])
 @pytest.mark.parametrize("density", DENSITIES)
-def test_weighted_adjacency_is_the_mean_over_paths(rng, n_layers, density):
-    networks = new_networks(rng, n_layers=n_layers, density=density)
+def test_weighted_adjacency_is_the_mean_over_paths(rng, n_layers, density, path_scale):
+    """Or any multiple of it: with one output, 16 is their sum."""
+    networks = new_networks(rng, n_layers=n_layers, density=density, path_scale=path_scale)
     A = weighted_adjacency(networks)
     for j in range(D):
         product = np.eye(networks.shape.n_outputs)
@@ -130,7 +134,7 @@ def test_weighted_adjacency_is_the_mean_over_paths(rng, n_layers, density):
             weights = np.abs(weights_of(networks.shape, networks.parameters[j], networks.n_inputs[j], layer))
             n_in = layer_size(networks.shape, layer)[1] if layer else networks.n_inputs[j]
             product = product @ weights[:, 1 : n_in + 1]
-        expected = np.insert(product.sum(axis=0), j, 0) / (networks.shape.n_outputs * 4**n_layers)
+        expected = path_scale * np.insert(product.sum(axis=0), j, 0) / (networks.shape.n_outputs * 4**n_layers)
         np.testing.assert_allclose(A[:, j], expected, rtol=1e-12)
 
 

@@ -14,6 +14,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy.stats import norm
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -63,6 +64,15 @@ def test_weak_entries_of_a_phi_can_be_dropped(frame, model):
     assert (cut.A_phi_ == unpruned.A_phi_).all()
     assert (cut.adjacency_ == (unpruned.adjacency_ & (unpruned.A_phi_ >= limit))).all()
     assert cut.adjacency_.sum() == unpruned.adjacency_.sum() - 1
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_scale_of_a_phi(frame):
+    """The networks begin alike, and one step of this length leaves them as they are."""
+    still = GraNDAG(learning_rate=1e-12, max_iterations=1, retrain=False, random_state=0)
+    mean, total = (clone(still).set_params(path_scale=scale).fit(frame).A_phi_ for scale in (1, 100))
+    np.testing.assert_allclose(total, 100 * mean, rtol=1e-5)
+    assert (mean.sum(axis=0) > 0).all()
 
 
 def test_graph_and_edges_say_the_same(model):

@@ -1,10 +1,10 @@
 """The weighted adjacency matrix A_phi from path products of absolute weights (section 3.1 and 3.2 of the paper).
 
-    C_(j) = |W^(L+1)| ... |W^(2)| |W^(1)|,      A_ij = sum_k (C_(j))_ki / (m H^L)
+    C_(j) = |W^(L+1)| ... |W^(2)| |W^(1)|,      A_ij = c sum_k (C_(j))_ki / (m H^L)
 
-The division by the number of paths is the released program's, not the text's; thresholds are on this scale.
-Column j of A depends on network j only. With left_l = 1' |W^(L+1)| ... |W^(l+2)| / (m H^L), a vector over the outputs
-of layer l, and right_l = |W^(l+1)| ... |W^(1)| g for a column g of derivatives:
+The division by the number of paths is the released program's (c = 1), not the text's (c = m H^L); thresholds are on
+this scale. Column j of A depends on network j only. With left_l = c 1' |W^(L+1)| ... |W^(l+2)| / (m H^L), a vector over
+the outputs of layer l, and right_l = |W^(l+1)| ... |W^(1)| g for a column g of derivatives:
 
     A_ij = sum_h left_0[h] |W^(1)[h, i]|,      d (sum_i g_i A_ij) / d |W^(l+1)| = left_l right_(l-1)'
 
@@ -28,7 +28,7 @@ def connectivity(networks, left, column, j):
     last, width = shape.n_layers, left.shape[1]
     n_paths = shape.n_outputs * shape.n_units**last
     for k in range(shape.n_outputs):
-        left[last, k + 1] = number(1) / number(n_paths)
+        left[last, k + 1] = number(shape.path_scale) / number(n_paths)
     for layer in range(last, -1, -1):
         weights = weights_of(shape, parameters, n_inputs, layer)
         sums = view(left, (layer - 1) * width, (width,)) if layer > 0 else view(column, 0, column.shape)

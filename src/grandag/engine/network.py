@@ -40,6 +40,7 @@ class Shape(NamedTuple):
     n_constants: int
     activation: int
     density: int
+    path_scale: float = 1.0  # of A_phi, see connectivity.py
 
 
 class Networks(NamedTuple):
@@ -98,6 +99,7 @@ def initialise(
     dtype: str,
     rng: np.random.Generator,
     first: np.ndarray | None = None,
+    path_scale: float = 1.0,
 ) -> Networks:
     """Xavier-uniform weights with the leaky ReLU's gain, zero biases, log sigma = 0.
 
@@ -106,7 +108,8 @@ def initialise(
     """
     law = DENSITIES[density]
     d = mask.shape[0]
-    shape = Shape(d, n_layers, n_units, law.n_outputs, law.n_constants, ACTIVATIONS[activation], law.code)
+    codes = ACTIVATIONS[activation], law.code
+    shape = Shape(d, n_layers, n_units, law.n_outputs, law.n_constants, *codes, float(path_scale))
     parameters = np.zeros((d, constants_at(shape) + law.n_constants), dtype=dtype)
     inputs = np.full((d, padded(d + 1)), d + 1, dtype=np.int32)
     inputs[:, 0] = d

@@ -33,6 +33,7 @@ class NetworkConfig:
     activation: str = "leaky-relu"
     density: str = "additive-gaussian"
     dtype: str = "float32"
+    path_scale: float = 1.0  # the released program; section 3.1 has the number of paths
 
     def initialise(self, mask: np.ndarray, rng: np.random.Generator, first: np.ndarray | None = None) -> Networks:
         """Fresh networks that may use the inputs of the mask, some of them listed first."""
@@ -45,6 +46,7 @@ class NetworkConfig:
             density=self.density,
             dtype=self.dtype,
             rng=rng,
+            path_scale=self.path_scale,
         )
 
 
