@@ -48,6 +48,17 @@ def test_prints_a_table(finished):
     assert process.stderr in ("", "Compiling for this machine; this takes up to 20 seconds and happens only once.\n")
 
 
+def test_long_names_are_whole_on_a_narrow_terminal(tmp_path):
+    names = ["concentration_of_the_first_substance_in_the_blood", "time_until_the_patient_could_leave_the_hospital"]
+    pd.DataFrame(nonlinear_chain(np.random.default_rng(1))[:, :2], columns=names).to_csv(
+        tmp_path / "long.csv", index=False
+    )
+    process = run("fit", tmp_path / "long.csv", "--method", "cam", env={**os.environ, "COLUMNS": "60"})
+    assert "concent" in process.stdout
+    assert "…" not in process.stdout
+    assert process.stdout.count("_") == sum(name.count("_") for name in names)
+
+
 def test_says_what_speaks_against_the_graph(tmp_path):
     rng = np.random.default_rng(1)
     x = rng.normal(size=400)

@@ -91,7 +91,7 @@ def print_result(facts: dict[str, Any], output: Path | None, most: int = 40) -> 
     header, rows = edge_table(facts["edges"][:most])
     table = Table(box=box.SIMPLE_HEAD)
     for position, name in enumerate(header):
-        table.add_column(name, justify="left" if position < 2 else "right")
+        table.add_column(name, justify="left" if position < 2 else "right", overflow="fold")
     for row in rows:
         table.add_row(*map(escape, row))
     console.print(table)

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from grandag import CAM, NOTEARS, GraNDAG, TrainingError
-from grandag.experiments.selection import convergence_flag, held_out_fit, improvement_flag
+from grandag.experiments.selection import convergence_flag, held_out_fit, improvement_flag, per_variable
 from grandag.methods import base
 from grandag.methods.grandag import estimator as grandag_module
 from grandag.methods.parameters import ParameterError
@@ -269,3 +269,8 @@ def test_flags_of_single_values(default, tuned, flag):
 def test_flags_of_convergence(n, flag):
     assert convergence_flag(n) == flag
     assert convergence_flag(n / 5, trials=10) == flag
+
+
+def test_variables_without_density_do_not_count():
+    train = pd.DataFrame({"a": [1.0, 2.0, 4.0], "constant": [7.0] * 3, "b": [0.0, 1.0, 0.0]})
+    assert per_variable(-3.0, train) == -1.5

@@ -25,7 +25,7 @@ from grandag.methods.registry import METHODS, build
 from grandag.progress import Listener
 from grandag.table import MIN_ROWS, as_table, constant_columns, split_rows
 
-__all__ = ["HELD_OUT_FRACTION", "HeldOutFit", "convergence_flag", "held_out_fit", "improvement_flag"]
+__all__ = ["HELD_OUT_FRACTION", "HeldOutFit", "convergence_flag", "held_out_fit", "improvement_flag", "per_variable"]
 
 HELD_OUT_FRACTION = 0.2
 
@@ -93,7 +93,7 @@ def held_out_fit(
     train, held_out = (rows.iloc[indices].reset_index(drop=True) for indices in chosen)
     start = time.perf_counter()
     estimator.fit(train, held_out=held_out, listener=listener)
-    score = estimator.score(held_out) / int((~constant_columns(train.to_numpy())).sum())
+    score = per_variable(estimator.score(held_out), train)
     if not math.isfinite(score):
         raise TrainingError(f"The held-out score of {method!r} is {score}: its model gives some row no probability.")
     return HeldOutFit(
@@ -106,6 +106,11 @@ def held_out_fit(
         getattr(estimator, "n_iter_", None),
         time.perf_counter() - start,
     )
+
+
+def per_variable(joint: float, train: pd.DataFrame) -> float:
+    """A joint log-likelihood as a mean over the variables that have a density, those that vary in the training rows."""
+    return joint / int((~constant_columns(train.to_numpy())).sum())
 
 
 def improvement_flag(

@@ -18,7 +18,7 @@ import pandas as pd
 
 from grandag.experiments.jobs import Job
 from grandag.experiments.samples import Sample, load_sample
-from grandag.experiments.selection import held_out_fit
+from grandag.experiments.selection import held_out_fit, per_variable
 from grandag.methods.registry import METHODS, build
 from grandag.metrics import score as compare
 from grandag.table import split_rows
@@ -108,15 +108,18 @@ def _learned(model: Any, **other: Any) -> _Learned:
 def _fit(job: Job, sample: Sample) -> _Learned:
     model = _estimator(job).fit(sample.rows)
     joint = getattr(model, "held_out_log_likelihood_", None)
-    return _learned(model, scores={} if joint is None else {"validation": joint / sample.rows.shape[1]})
+    return _learned(model, scores={} if joint is None else {"validation": per_variable(joint, sample.rows)})
 
 
 def _validate(job: Job, sample: Sample) -> _Learned:
     chosen = split_rows(len(sample.rows), _VALIDATION_FRACTION, np.random.default_rng(job.split_seed))
     train, validation = (sample.rows.iloc[np.sort(rows)].reset_index(drop=True) for rows in chosen)
     model = _estimator(job).fit(train, held_out=validation)
-    objective = _OBJECTIVES.get(job.method, _log_likelihood)
-    scores = {"train": objective(model, train), "validation": objective(model, validation)}
+    objective = _OBJECTIVES.get(job.method)
+    scores = {
+        name: objective(model, rows) if objective else per_variable(model.score(rows), train)
+        for name, rows in (("train", train), ("validation", validation))
+    }
     return _learned(model, scores=scores)
 
 
@@ -138,11 +141,6 @@ _TASKS: dict[str, Callable[[Job, Sample], _Learned]] = {
     "trial": _trial,
     "trace": _trace,
 }
-
-
-def _log_likelihood(model: Any, rows: pd.DataFrame) -> float:
-    """Mean per row and variable."""
-    return float(model.score(rows)) / len(rows.columns)
 
 
 def _least_squares(model: Any, rows: pd.DataFrame) -> float:
