@@ -363,13 +363,19 @@ def test_help_and_version():
         assert option in text
 
 
+def heed_interrupts():
+    """As a person's shell has it: in the background of a script, processes are born to ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def on_a_terminal(*arguments, interrupt_after=None):
     """Run on a pseudo-terminal; everything that was shown, and the exit code."""
     leader, follower = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "150"}
     process = subprocess.Popen(
-        [GRANDAG, *map(str, arguments)], stdout=follower, stderr=follower, stdin=follower, env=environment
-    )
+        [GRANDAG, *map(str, arguments)], stdout=follower, stderr=follower, stdin=follower, env=environment,
+        preexec_fn=heed_interrupts,
+    )  # fmt: skip
     os.close(follower)
     shown, is_interrupted = b"", False
     while True:
