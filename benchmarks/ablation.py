@@ -26,9 +26,9 @@ HEADER = "PNS   scale  set  true  masked  reversed  open  |  edges   SHD   SID  
 def measure(seed: int, path_scale: float, *, neighbour_selection: bool) -> list[float]:
     """One fit, as a row of numbers; the SID of a cyclic graph is not one."""
     data = simulate(mechanism="gauss-anm", n_nodes=50, n_rows=1000, seed=seed, graph="er", n_edges=50)
-    model = GraNDAG.preset(
+    estimator = type("Scaled", (GraNDAG,), {"_path_scale": float(path_scale)})
+    model = estimator.preset(
         "paper",
-        path_scale=path_scale,
         neighbour_selection=neighbour_selection,
         prune=False,
         retrain=False,

@@ -41,7 +41,6 @@ PRESETS: dict[str, dict[str, Any]] = {
         "learning_rate": 1e-2,
         "later_learning_rate": 1e-4,
         "batch_size": 64,
-        "path_scale": 1.0,  # the released program; section "Neural network connectivity" has the sum over paths
         "mask_threshold": 1e-4,  # section "Thresholding"
         "weight_threshold": 0.0,
         "tolerance": 1e-8,  # appendix "Optimization"
@@ -71,7 +70,6 @@ _RULES = {
     "n_layers": integer(0),
     "n_units": integer(1),
     "activation": one_of(*ACTIVATIONS),
-    "path_scale": number(0, open_minimum=True),
     "learning_rate": number(0, open_minimum=True),
     "later_learning_rate": number(0, open_minimum=True),
     "batch_size": integer(1),
@@ -122,9 +120,6 @@ class GraNDAG(GenerativeLearner):
         n_layers: Hidden layers of each network; 0 is a linear model.
         n_units: Units per hidden layer.
         activation: "leaky-relu", or the smooth "squareplus".
-        path_scale: A_phi is the mean of a network's path products times this: 1 in the released program; their sum, as
-            the text of the paper has it, is with the number of paths, `n_units ** n_layers` per output. More makes the
-            acyclicity constraint stronger from the beginning; where h overflows float32, use float64.
         learning_rate: Of the first subproblem and of retraining.
         later_learning_rate: Of all other subproblems.
         batch_size: Rows per iteration.
@@ -187,6 +182,7 @@ class GraNDAG(GenerativeLearner):
 
     presets = PRESETS
     _rules = _RULES
+    _path_scale = 1.0  # of A_phi, see engine/connectivity.py; of interest to the ablation only, so not a parameter
 
     def __init__(
         self,
@@ -195,7 +191,6 @@ class GraNDAG(GenerativeLearner):
         n_layers: int = 2,
         n_units: int = 10,
         activation: str = "leaky-relu",
-        path_scale: float = 1.0,
         learning_rate: float = 1e-2,
         later_learning_rate: float = 1e-3,
         batch_size: int = 64,
@@ -228,7 +223,6 @@ class GraNDAG(GenerativeLearner):
         self.n_layers = n_layers
         self.n_units = n_units
         self.activation = activation
-        self.path_scale = path_scale
         self.learning_rate = learning_rate
         self.later_learning_rate = later_learning_rate
         self.batch_size = batch_size
@@ -282,7 +276,9 @@ class GraNDAG(GenerativeLearner):
     def _run_stages(self, values: np.ndarray, listener: Listener | None) -> None:
         split_rng, neighbours_rng, train_rng, retrain_rng = as_generator(self.random_state).spawn(4)
         data = self._prepare(values, split_rng)
-        network = NetworkConfig(self.n_layers, self.n_units, self.activation, self.density, self.dtype, self.path_scale)
+        network = NetworkConfig(
+            self.n_layers, self.n_units, self.activation, self.density, self.dtype, self._path_scale
+        )
         n_threads = self._n_threads()
         selection = NeighboursConfig(
             self.n_trees, self.neighbour_threshold, self.neighbour_trees, self.max_neighbour_rows
