@@ -56,7 +56,7 @@ def flagged_cells() -> Iterator[Flagged]:
 
 
 def follows(cell: Flagged, of: PaperCell) -> bool | None:
-    """Does the flag follow from the figures with the deviation of these runs? None where that cannot be said."""
+    """Does the flag follow from the figures (of bounds, the lower) with these runs' deviation? None: cannot be said."""
     if cell.default is None or not cell.default.figures or not of.figures or of.figures[0].deviation is None:
         return None
     gain = cell.default.figures[0].mean - cell.tuned.figures[0].mean
