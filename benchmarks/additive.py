@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from common import REFERENCE_GFLOPS, cpu_seconds, gauss_anm, gflops, memory_beyond, resident_bytes
 from grandag import CAM
 from grandag.gam import SplineTable
-from grandag.methods.prune import prune
+from grandag.methods.stages.prune import prune
 
 SHARED = Path(__file__).parents[2] / "shared"
 

@@ -21,9 +21,9 @@ from threadpoolctl import threadpool_limits
 
 from common import cpu_seconds, gauss_anm
 from grandag import DAGGNN, NOTEARS
-from grandag.methods.gaussian import moments
-from grandag.methods.notears import loss
-from grandag.methods.random_graph import random_graph
+from grandag.methods.notears.notears import loss
+from grandag.methods.random_graph.random_graph import random_graph
+from grandag.methods.stages.linear_gaussian import moments
 from grandag.metrics import shd, sid
 
 AUTHORS = Path(__file__).parents[2] / "shared" / "data" / "authors"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from common import cpu_seconds, gauss_anm
-from grandag.methods.generalised_score import GeneralisedScore
+from grandag.methods.equivalence.generalised_score import GeneralisedScore
 
 SIGN_TARGET, BEST_TARGET, RATIO_TARGET = 0.98, 0.95, 50
 ROWS, MAX_PARENTS = 1000, 4

@@ -26,7 +26,7 @@ from sklearn.ensemble import ExtraTreesRegressor
 
 from common import cpu_seconds, gauss_anm, gauss_anm_scale_free, memory_beyond, resident_bytes
 from grandag import GraNDAG
-from grandag.methods.grandag.neighbours import IMPLEMENTATIONS, NeighboursConfig, neighbours
+from grandag.methods.stages.neighbours import IMPLEMENTATIONS, NeighboursConfig, neighbours
 from grandag.metrics import shd, sid
 
 KINDS = ("ER1", "ER4", "SF1", "SF4")

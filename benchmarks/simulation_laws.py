@@ -18,9 +18,9 @@ from scipy import optimize, stats
 from threadpoolctl import threadpool_limits
 
 from grandag import datasets, simulate
-from grandag.experiments.paper import paper_cells
-from grandag.experiments.specification import Setting
 from grandag.metrics import sid
+from grandag.reproduction.published import paper_cells
+from grandag.reproduction.specification import Setting
 from grandag.simulate.files import simulate as simulate_files
 
 Sets = list[tuple[np.ndarray, np.ndarray]]  # values and adjacency

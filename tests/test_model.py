@@ -11,8 +11,8 @@ from scipy.stats import multivariate_normal, norm
 
 import grandag
 from grandag import CAM, CausalModel, GraNDAG, TrainingError, simulate
-from grandag.methods.parameters import ParameterError
 from grandag.model import Fixed
+from grandag.parameters import ParameterError
 from grandag.table import TableError
 from tests.conftest import nonlinear_chain
 

@@ -6,7 +6,7 @@ import pytest
 
 from grandag import CAM, GraNDAG, TrainingError, confidence
 from grandag.graph import is_acyclic
-from grandag.methods.parameters import ParameterError
+from grandag.parameters import ParameterError
 from grandag.resampling import Confidence, attach, describe
 from tests.conftest import nonlinear_chain
 

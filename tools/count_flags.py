@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from grandag.experiments.paper import PaperCell, paper_cells
-from grandag.experiments.specification import EXPERIMENTS, Setting
+from grandag.reproduction.published import PaperCell, paper_cells
+from grandag.reproduction.specification import EXPERIMENTS, Setting
 
 
 class Flagged(NamedTuple):

@@ -1,10 +1,10 @@
 """The figures of the paper's tables, read from its LaTeX source into a table of cells.
 
-    python tools/parse_paper.py PAPER.tex > src/grandag/experiments/paper.csv
+    python tools/parse_paper.py PAPER.tex > src/grandag/reproduction/published.csv
 
 One line per cell: the table's number in the compiled paper, row, column, measure, mean and standard deviation, the same
 of the upper bound where the paper gives bounds, the flags of the hyper-parameter search, and a remark on what the
-source has instead of figures. Rows and columns have the names of `grandag.experiments.specification`.
+source has instead of figures. Rows and columns have the names of `grandag.reproduction.specification`.
 """
 
 from __future__ import annotations

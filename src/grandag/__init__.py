@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from grandag import datasets, graph, metrics, simulate
-    from grandag.experiments.tuning import tune
     from grandag.knowledge import Knowledge
     from grandag.methods.base import NotConvergedWarning, TrainingError, load
-    from grandag.methods.cam import CAM
-    from grandag.methods.dag_gnn import DAGGNN
-    from grandag.methods.ges import GES
+    from grandag.methods.cam.cam import CAM
+    from grandag.methods.dag_gnn.dag_gnn import DAGGNN
+    from grandag.methods.equivalence.ges import GES
+    from grandag.methods.equivalence.gsf import GSF
+    from grandag.methods.equivalence.pc import PC
     from grandag.methods.grandag.estimator import GraNDAG
-    from grandag.methods.gsf import GSF
-    from grandag.methods.notears import NOTEARS
-    from grandag.methods.pc import PC
-    from grandag.methods.random_graph import RandomGraph
+    from grandag.methods.notears.notears import NOTEARS
+    from grandag.methods.random_graph.random_graph import RandomGraph
     from grandag.model import CausalModel
     from grandag.resampling import confidence
+    from grandag.tuning.tune import tune
 
 __version__ = "0.1.0"
 __all__ = [
@@ -48,21 +48,21 @@ __all__ = [
 ]
 
 _HOME = {
-    "CAM": "grandag.methods.cam",
+    "CAM": "grandag.methods.cam.cam",
     "CausalModel": "grandag.model",
-    "DAGGNN": "grandag.methods.dag_gnn",
-    "GES": "grandag.methods.ges",
-    "GSF": "grandag.methods.gsf",
+    "DAGGNN": "grandag.methods.dag_gnn.dag_gnn",
+    "GES": "grandag.methods.equivalence.ges",
+    "GSF": "grandag.methods.equivalence.gsf",
     "GraNDAG": "grandag.methods.grandag.estimator",
     "Knowledge": "grandag.knowledge",
-    "NOTEARS": "grandag.methods.notears",
-    "PC": "grandag.methods.pc",
+    "NOTEARS": "grandag.methods.notears.notears",
+    "PC": "grandag.methods.equivalence.pc",
     "confidence": "grandag.resampling",
     "NotConvergedWarning": "grandag.methods.base",
-    "RandomGraph": "grandag.methods.random_graph",
+    "RandomGraph": "grandag.methods.random_graph.random_graph",
     "TrainingError": "grandag.methods.base",
     "load": "grandag.methods.base",
-    "tune": "grandag.experiments.tuning",
+    "tune": "grandag.tuning.tune",
 }
 
 _MODULES = {"datasets", "graph", "metrics", "simulate"}

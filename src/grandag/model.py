@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 
 from grandag.graph import is_acyclic, topological_order
-from grandag.methods.parameters import ParameterError, as_generator, check_parameters, integer, number
-from grandag.methods.parameters import random_state as seed_rule
+from grandag.parameters import ParameterError, as_generator, check_parameters, integer, number
+from grandag.parameters import random_state as seed_rule
 from grandag.table import TableError, as_table, suggestion
 
 __all__ = ["CausalModel", "Conditional", "Effect", "Fixed"]

@@ -1,11 +1,15 @@
-"""What a running method tells whoever listens."""
+"""What a running method reports, and the line on a terminal that shows it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
 
-__all__ = ["Listener", "Progress"]
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["Listener", "Progress", "progress_line", "progress_lines"]
 
 
 class Progress(NamedTuple):
@@ -18,6 +22,80 @@ class Progress(NamedTuple):
     held_out: float | None = None
     n_edges: int | None = None
 
+    @property
+    def title(self) -> str:
+        """The stage in words."""
+        return _TITLES.get(self.stage, self.stage)
+
+    @property
+    def facts(self) -> str:
+        """Everything else that is known, as text."""
+        facts = [f"{self.step:,}/{self.n_steps:,}" if self.n_steps else f"{self.step:,}"]
+        if self.h is not None:
+            facts.append(f"h {self.h:.1e}")
+        if self.held_out is not None:
+            facts.append(f"held-out log-likelihood {self.held_out:.3f}")
+        if self.n_edges is not None:
+            facts.append(f"{self.n_edges:,} edges")
+        return ", ".join(facts)
+
 
 Listener = Callable[[Progress], None]
 """Called from the fitting thread a few times per second; an exception that it raises ends the fit."""
+
+_TITLES = {
+    "neighbours": "Selecting neighbours",
+    "train": "Training",
+    "preselect": "Selecting candidates",
+    "score": "Scoring single edges",
+    "search": "Inserting edges",
+    "forward": "Inserting edges",
+    "backward": "Deleting edges",
+    "turning": "Turning edges",
+    "test": "Testing independence",
+    "prune": "Pruning",
+    "retrain": "Retraining",
+    "resample": "Refitting",
+    "tune": "Tuning, best so far",
+}
+
+
+@contextmanager
+def progress_line(console: Console | None = None) -> Iterator[Listener | None]:
+    """A live line on the terminal (standard error); no listener at all where there is no terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as ProgressBar
+
+    console = console or Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[facts]}"), TimeElapsedColumn())
+    with ProgressBar(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("Preparing", total=None, facts="")
+
+        def listener(progress: Progress) -> None:
+            bar.update(
+                task,
+                description=progress.title,
+                completed=progress.step,
+                total=progress.n_steps or None,
+                facts=progress.facts,
+            )
+
+        yield listener
+
+
+@contextmanager
+def progress_lines(console: Console | None = None) -> Iterator[Listener]:
+    """The same; where there is no terminal, a line in the log for every report, for stages that report rarely."""
+    from rich.console import Console
+
+    console = console or Console(stderr=True)
+
+    def log(progress: Progress) -> None:
+        console.print(f"{progress.title}: {progress.facts}", highlight=False, soft_wrap=True)
+
+    with progress_line(console) as listener:
+        yield listener or log

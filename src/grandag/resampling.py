@@ -22,8 +22,8 @@ from sklearn.base import clone
 
 from grandag.graph import directed_part, is_acyclic, skeleton
 from grandag.methods.base import StructureLearner, TrainingError, as_generator
-from grandag.methods.parameters import check_parameters, integer, one_of
-from grandag.methods.parameters import n_jobs as n_jobs_rule
+from grandag.parameters import check_parameters, integer, one_of
+from grandag.parameters import n_jobs as n_jobs_rule
 from grandag.progress import Listener, Progress
 from grandag.table import TableError, as_table
 

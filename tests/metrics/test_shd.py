@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 
 from grandag.graph import to_cpdag
-from grandag.methods.parameters import ParameterError
 from grandag.metrics import edge_errors, shd, shd_cpdag
+from grandag.parameters import ParameterError
 from tests.conftest import SHARED
 from tests.graph.strategies import cpdags, dags
 

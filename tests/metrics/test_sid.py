@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grandag.graph import members, to_cpdag
-from grandag.methods.parameters import ParameterError
 from grandag.metrics import shd, sid, sid_bounds, wrong_effects
+from grandag.parameters import ParameterError
 from tests.conftest import SHARED
 from tests.graph.strategies import cpdags, dags
 

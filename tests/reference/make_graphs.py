@@ -18,6 +18,8 @@ import pandas as pd
 
 import grandag
 
+_KNOWLEDGE = {"forbidden": [["x0", "x1"]], "required": [["x5", "x2"]]}
+
 CASES: list[tuple[str, str, dict[str, Any]]] = [
     ("sachs", "GraNDAG", {"random_state": 1}),
     ("sachs", "GraNDAG", {"preset": "paper", "random_state": 2, "max_iterations": 8000}),
@@ -25,7 +27,11 @@ CASES: list[tuple[str, str, dict[str, Any]]] = [
     ("additive", "GraNDAG", {"random_state": 4, "density": "gaussian", "n_layers": 1}),
     ("additive", "GraNDAG", {"random_state": 5, "neighbour_selection": True, "activation": "squareplus"}),
     ("linear", "GraNDAG", {"random_state": 6, "prune": False, "standardise": False, "weight_threshold": 0.01}),
-    ("additive", "GraNDAG", {"random_state": 7, "knowledge": {"forbidden": [["x0", "x1"]], "required": [["x5", "x2"]]}}),
+    (
+        "additive",
+        "GraNDAG",
+        {"random_state": 7, "knowledge": {"forbidden": [["x0", "x1"]], "required": [["x5", "x2"]]}},
+    ),
     ("sachs", "CAM", {}),
     ("additive", "CAM", {"preselection": True, "prune_cutoff": 0.01}),
     ("additive", "CAM", {"max_parents": 2, "prune": False}),
@@ -81,7 +87,12 @@ def main() -> None:
     """Write the file beside this script."""
     frames = tables()
     records = [
-        {"table": table, "estimator": estimator, "parameters": parameters, **outcome(frames[table], estimator, parameters)}
+        {
+            "table": table,
+            "estimator": estimator,
+            "parameters": parameters,
+            **outcome(frames[table], estimator, parameters),
+        }
         for table, estimator, parameters in CASES
     ]
     lines = ",\n".join(json.dumps(record) for record in records)

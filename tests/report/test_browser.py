@@ -5,9 +5,10 @@ import pytest
 from grandag import GraNDAG, datasets
 from grandag.graph.algebra import undirected_part
 from grandag.metrics import edge_errors
-from grandag.report import environment, fit_page, paper_page
+from grandag.report import environment, fit_page
+from grandag.reproduction.page import paper_page
 from tests.report.browser import Page, chromium
-from tests.report.tables import HOSTILE, METHODS, make_tables
+from tests.reproduction.tables import HOSTILE, METHODS, make_tables
 
 MATRIX = "#table1 table.matrix"
 

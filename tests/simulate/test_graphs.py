@@ -7,7 +7,7 @@ from scipy import stats
 
 from grandag import datasets
 from grandag.graph import is_acyclic
-from grandag.methods.parameters import ParameterError
+from grandag.parameters import ParameterError
 from grandag.simulate import complete, draw_graph, empty, erdos_renyi, scale_free
 
 

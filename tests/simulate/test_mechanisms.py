@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from grandag.methods.parameters import ParameterError
+from grandag.parameters import ParameterError
 from grandag.simulate import draw_scenario, erdos_renyi
 from grandag.simulate.mechanisms import KINDS, Linear, Mechanism, Noise, draw_mechanism
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from grandag.methods.parameters import ParameterError
+from grandag.parameters import ParameterError
 from grandag.simulate import complete, draw_scenario, draw_syntren, erdos_renyi, files, gaussian_process
 from grandag.simulate.mechanisms import KINDS
 

@@ -7,7 +7,7 @@ from scipy import stats
 
 from grandag import datasets
 from grandag.graph import is_acyclic
-from grandag.methods.parameters import ParameterError
+from grandag.parameters import ParameterError
 from grandag.simulate import draw_syntren
 from grandag.simulate.source_network import choose_genes, load_network
 from grandag.simulate.syntren import InputGene, RegulatedGene

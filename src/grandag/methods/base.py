@@ -23,11 +23,11 @@ from grandag.diagnostics import Concern, column_concerns, graph_concerns, noise_
 from grandag.gam import SplineTable
 from grandag.graph import to_dag, to_networkx, topological_order, undirected_part
 from grandag.knowledge import Knowledge, KnowledgeError, Masks
-from grandag.methods.grandag.neighbours import NeighboursConfig, neighbours
-from grandag.methods.parameters import Rule, as_generator, check_parameters, plain
-from grandag.methods.prune import prune
+from grandag.methods.stages.neighbours import NeighboursConfig, neighbours
+from grandag.methods.stages.prune import prune
 from grandag.model import CausalModel
-from grandag.progress import Listener
+from grandag.parameters import Rule, as_generator, check_parameters, plain
+from grandag.progress import Listener, progress_line
 from grandag.table import Scaling, Table, TableError, as_table, constant_columns, same_columns
 
 __all__ = ["NotConvergedWarning", "StructureLearner", "TrainingError", "as_generator", "load"]
@@ -122,7 +122,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         fitted.notes_, fitted.warnings_ = [], []
         fitted._masks_ = Knowledge.of(self.knowledge).masks(table.names)
         fitted._held_out = None if held_out is None else fitted._values_like_training(held_out, missing=self.missing)
-        with _progress_line() if self.verbose and listener is None else nullcontext(listener) as listener:
+        with progress_line() if self.verbose and listener is None else nullcontext(listener) as listener:
             fitted._learn(table, listener)
         fitted._find_concerns(table)
         self._take_over(fitted)
@@ -346,12 +346,6 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         ]
         model._restore(arrays, meta["values"])
         return model
-
-
-def _progress_line() -> Any:
-    from grandag.terminal import progress_line
-
-    return progress_line()
 
 
 def _is_plain(value: Any) -> bool:

@@ -34,13 +34,15 @@ METHODS = {
         "GraN-DAG++: mean and variance depend on the parents",
         {"density": "gaussian"},
     ),
-    "cam": Method("grandag.methods.cam:CAM", "CAM: greedy search over additive models"),
-    "notears": Method("grandag.methods.notears:NOTEARS", "NOTEARS: linear, by continuous optimisation"),
-    "dag-gnn": Method("grandag.methods.dag_gnn:DAGGNN", "DAG-GNN: variational autoencoder"),
-    "ges": Method("grandag.methods.ges:GES", "GES: greedy search over equivalence classes, linear"),
-    "gsf": Method("grandag.methods.gsf:GSF", "GSF: the same search with kernel regressions, nonlinear"),
-    "pc": Method("grandag.methods.pc:PC", "PC: independence tests, linear"),
-    "random": Method("grandag.methods.random_graph:RandomGraph", "RANDOM: a random graph, whatever the data"),
+    "cam": Method("grandag.methods.cam.cam:CAM", "CAM: greedy search over additive models"),
+    "notears": Method("grandag.methods.notears.notears:NOTEARS", "NOTEARS: linear, by continuous optimisation"),
+    "dag-gnn": Method("grandag.methods.dag_gnn.dag_gnn:DAGGNN", "DAG-GNN: variational autoencoder"),
+    "ges": Method("grandag.methods.equivalence.ges:GES", "GES: greedy search over equivalence classes, linear"),
+    "gsf": Method("grandag.methods.equivalence.gsf:GSF", "GSF: the same search with kernel regressions, nonlinear"),
+    "pc": Method("grandag.methods.equivalence.pc:PC", "PC: independence tests, linear"),
+    "random": Method(
+        "grandag.methods.random_graph.random_graph:RandomGraph", "RANDOM: a random graph, whatever the data"
+    ),
 }
 
 
@@ -48,7 +50,7 @@ def build(
     method: str, parameters: Mapping[str, Any], *, preset: str = "default", seed: int | None = None
 ) -> StructureLearner:
     """An estimator by the name of its method: a preset, changed by parameters; a method without chance has no seed."""
-    from grandag.methods.parameters import ParameterError
+    from grandag.parameters import ParameterError
 
     if method not in METHODS:
         raise ParameterError("method", f"must be one of {', '.join(METHODS)}; got {method!r}.")

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from grandag import parameters
 from grandag.diagnostics import Concern
 from grandag.gam import SplineTable
-from grandag.methods import parameters
 from grandag.methods.base import NotConvergedWarning, StructureLearner, as_generator
-from grandag.methods.grandag.neighbours import NeighboursConfig
-from grandag.methods.grandag.threshold import threshold
-from grandag.methods.parameters import boolean, integer, number, one_of
+from grandag.methods.stages.neighbours import NeighboursConfig
+from grandag.methods.stages.threshold import threshold
+from grandag.parameters import boolean, integer, number, one_of
 from grandag.progress import Listener
 from grandag.table import Scaling, Table
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from grandag.methods.parameters import ParameterError
 from grandag.metrics.edge_errors import edge_errors
+from grandag.parameters import ParameterError
 
 __all__ = ["shd"]
 

@@ -26,9 +26,9 @@ import numpy as np
 from grandag.graph.algebra import ancestors, directed_part, undirected_components, undirected_part
 from grandag.graph.border import GraphError
 from grandag.graph.equivalence import orient
-from grandag.methods.parameters import ParameterError, integer
 from grandag.metrics.matching import Pair, check_dag, find_cycle, matched
 from grandag.metrics.validity import wrong_adjustments
+from grandag.parameters import ParameterError, integer
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from grandag.report.environment import environment
-from grandag.report.fit import fit_page
-from grandag.report.paper import paper_page
+from grandag.report.fit_page import fit_page
 
-__all__ = ["environment", "fit_page", "paper_page"]
+__all__ = ["environment", "fit_page"]

@@ -8,18 +8,22 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 __all__ = ["as_json", "duration", "fixed", "general", "render"]
 
 
 @functools.cache
-def _templates() -> Environment:
-    """The templates of this package; every text in them is escaped unless it is marked as HTML."""
+def _templates(package: str) -> Environment:
+    """The templates of a package and of this one; every text in them is escaped unless it is marked as HTML."""
     loader = PackageLoader("grandag.report", ".")
     templates = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=ChoiceLoader([PackageLoader(package, "."), loader]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     templates.globals["style"], templates.globals["script"] = (
         Markup(loader.get_source(templates, name)[0]) for name in ("page.css", "page.js")
@@ -28,9 +32,9 @@ def _templates() -> Environment:
     return templates
 
 
-def render(template: str, **facts: Any) -> str:
-    """The page of a template. The same facts give the same text."""
-    return _templates().get_template(template).render(facts) + "\n"
+def render(template: str, *, package: str = "grandag.report", **facts: Any) -> str:
+    """The page of a template in a package. The same facts give the same text."""
+    return _templates(package).get_template(template).render(facts) + "\n"
 
 
 def as_json(data: Any) -> Markup:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from grandag import __version__
 from grandag.graph import to_json
-from grandag.methods.parameters import ParameterError, check_parameters, integer
+from grandag.parameters import ParameterError, check_parameters, integer
 from grandag.simulate.graphs import draw_graph
 from grandag.simulate.scenario import Scenario, draw_scenario
 from grandag.simulate.sortability import r2_sortability, varsortability

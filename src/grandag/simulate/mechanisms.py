@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from grandag.methods.parameters import check_parameters, one_of
+from grandag.parameters import check_parameters, one_of
 from grandag.simulate.gaussian_process import GaussianProcessFunction, draw_function
 
 __all__ = ["KINDS", "LAWS", "Kind", "Linear", "Mechanism", "Noise", "NoiseLaw", "draw_mechanism", "find_kind"]

@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from grandag.graph import is_acyclic, to_networkx, topological_order
 from grandag.methods.base import as_generator
-from grandag.methods.parameters import ParameterError, check_parameters, integer
+from grandag.parameters import ParameterError, check_parameters, integer
 from grandag.simulate.gaussian_process import GaussianProcessFunction
 from grandag.simulate.mechanisms import Mechanism, draw_mechanism, find_kind
 

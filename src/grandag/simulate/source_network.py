@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from grandag.graph import is_acyclic
-from grandag.methods.parameters import check_parameters, one_of
+from grandag.parameters import check_parameters, one_of
 
 __all__ = ["NETWORKS", "SELECTIONS", "SourceNetwork", "choose_genes", "load_network"]
 

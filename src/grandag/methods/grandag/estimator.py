@@ -10,6 +10,7 @@ import pandas as pd
 from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
+from grandag import parameters
 from grandag.diagnostics import Concern
 from grandag.engine.compiled import announcing_compilation
 from grandag.engine.density import DENSITIES
@@ -17,15 +18,14 @@ from grandag.engine.network import ACTIVATIONS, Networks, Shape
 from grandag.engine.training import expected_jacobian
 from grandag.gam import SplineTable
 from grandag.graph import is_acyclic
-from grandag.methods import parameters
 from grandag.methods.base import NotConvergedWarning, TrainingError, as_generator
 from grandag.methods.generative import GenerativeLearner
 from grandag.methods.grandag.conditionals import NetworkConditional, network_conditionals
-from grandag.methods.grandag.neighbours import IMPLEMENTATIONS, NeighboursConfig
 from grandag.methods.grandag.retrain import RetrainConfig, RetrainResult, retrain
-from grandag.methods.grandag.threshold import threshold
 from grandag.methods.grandag.train import NetworkConfig, Outcome, Trace, TrainConfig, TrainResult, train
-from grandag.methods.parameters import boolean, integer, number, one_of
+from grandag.methods.stages.neighbours import IMPLEMENTATIONS, NeighboursConfig
+from grandag.methods.stages.threshold import threshold
+from grandag.parameters import boolean, integer, number, one_of
 from grandag.progress import Listener
 from grandag.table import Scaling, Table, split_rows
 

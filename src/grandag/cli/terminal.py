@@ -1,0 +1,55 @@
+"""Results as tables on the terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from grandag.report.facts import edge_table, headline
+
+if TYPE_CHECKING:
+    from grandag.tuning.tune import Tuning
+
+__all__ = ["print_result", "print_trials"]
+
+
+def print_result(facts: dict[str, Any], output: Path | None, most: int = 40) -> None:
+    """The edges as a table, then one line on the run."""
+    console = Console()
+    header, rows = edge_table(facts["edges"][:most])
+    table = Table(box=box.SIMPLE_HEAD)
+    for position, name in enumerate(header):
+        table.add_column(name, justify="left" if position < 2 else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*map(escape, row))
+    console.print(table)
+    n_edges = len(facts["edges"])
+    if n_edges > most:
+        console.print(f"... and {n_edges - most} weaker edges (use --output or --json for all)", highlight=False)
+    console.print(headline(facts), highlight=False)
+    if output is not None:
+        console.print(f"Drawing: {output / 'graph.svg'}; all files in {output}/", highlight=False)
+
+
+def print_trials(result: Tuning, most: int = 5) -> None:
+    """The best trials as a table, those that converged first, then one line on the search."""
+    console = Console()
+    table = Table("trial", "parameters", box=box.SIMPLE_HEAD)
+    for name in ("score", "edges", "converged", "seconds"):
+        table.add_column(name, justify="right")
+    scored = [(trial, trial.fit) for trial in result.trials if trial.fit is not None]
+    for trial, fit in sorted(scored, key=lambda pair: (not pair[1].converged, -pair[1].score))[:most]:
+        parameters = ", ".join(f"{name} {_value_text(value)}" for name, value in trial.parameters.items())
+        facts = (f"{fit.score:.4f}", f"{fit.n_edges:,}", "yes" if fit.converged else "no", f"{fit.seconds:.1f}")
+        table.add_row(str(trial.number), parameters, *facts)
+    console.print(table)
+    console.print(result.describe(), highlight=False)
+
+
+def _value_text(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

@@ -1,1 +1,0 @@
-"""The paper's experiments: what each table and figure consists of, its jobs, their results, and ours beside theirs."""

@@ -1,0 +1,1 @@
+"""CAM: causal additive models."""

@@ -1,0 +1,1 @@
+"""DAG-GNN: a variational autoencoder."""

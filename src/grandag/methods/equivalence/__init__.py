@@ -1,0 +1,1 @@
+"""PC, GES and GSF, whose answer is an equivalence class."""

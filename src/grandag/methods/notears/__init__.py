@@ -1,0 +1,1 @@
+"""NOTEARS: linear, by continuous optimisation."""

@@ -1,0 +1,1 @@
+"""RANDOM: a random graph, whatever the data."""

@@ -1,0 +1,151 @@
+"""Preliminary neighbour selection (appendix A.3 of the paper): candidate parents by extremely randomised trees.
+
+For each variable a forest predicts it from all others; an input stays if its importance (total reduction of
+variance, as a share of each tree's total) is at least 0.75 times the mean importance over all d inputs, the variable
+itself counting with 0.
+
+The importance of a forest is a mean over independent trees, so its standard error is known after a few dozen of them.
+Trees are added until the decisions are clear: with mean share s_i, standard error e_i and limit l, the expected part of
+the inputs that trees without end would put on the other side of the limit,
+
+    1/d sum_i Phi(-|s_i - l| / e_i),
+
+is at most 1 %, about what 500 trees leave open on average (docs/neighbours.md).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import closing
+from dataclasses import dataclass
+from threading import Event
+
+import numpy as np
+from scipy.special import ndtr
+
+from grandag.engine.random import new_state
+from grandag.methods.stages.trees import LANES, grow
+from grandag.progress import Listener, Progress
+
+__all__ = ["IMPLEMENTATIONS", "NeighboursConfig", "compiled_importance", "neighbours", "scikit_learn_importance"]
+
+_FEWEST_TREES = 50
+"""So many give a usable standard error."""
+
+_TREES_PER_CALL = 10
+"""Compiled code cannot be interrupted, so its calls are short."""
+
+_LARGEST_DOUBT = 0.01
+
+
+@dataclass(frozen=True)
+class NeighboursConfig:
+    """The released program's values; our own trees stop before `n_trees` where the decisions are clear."""
+
+    n_trees: int = 500
+    threshold: float = 0.75
+    trees: str = "compiled"
+    max_rows: int = 20_000
+
+
+Importances = Generator[tuple[int, np.ndarray], None, None]
+"""Variables in the order in which they are done, each with the importance (d,) of all inputs for it."""
+
+
+def neighbours(
+    values: np.ndarray,
+    config: NeighboursConfig,
+    rng: np.random.Generator,
+    *,
+    n_jobs: int = 1,
+    listener: Listener | None = None,
+) -> np.ndarray:
+    """mask[i, j]: is variable i a candidate parent of variable j? Uses at most `max_rows` rows of `values` (n, d)."""
+    n, d = values.shape
+    if n > config.max_rows:
+        values = values[rng.choice(n, config.max_rows, replace=False)]
+    mask = np.zeros((d, d), dtype=bool)
+    with closing(IMPLEMENTATIONS[config.trees](values, config, rng, n_jobs)) as forests:
+        for step, (j, importance) in enumerate(forests):
+            mask[:, j] = importance >= config.threshold * importance.mean()
+            mask[j, j] = False
+            if listener is not None:
+                listener(Progress("neighbours", step + 1, d, n_edges=int(mask.sum())))
+    return mask
+
+
+def scikit_learn_importance(
+    values: np.ndarray, config: NeighboursConfig, rng: np.random.Generator, n_jobs: int
+) -> Importances:
+    """The reference: as in the released program."""
+    from sklearn.ensemble import ExtraTreesRegressor
+
+    for j in range(values.shape[1]):
+        inputs = np.array(values, dtype=np.float32)
+        inputs[:, j] = 0
+        forest = ExtraTreesRegressor(config.n_trees, n_jobs=n_jobs, random_state=int(rng.integers(2**31)))
+        yield j, forest.fit(inputs, values[:, j]).feature_importances_
+
+
+def compiled_importance(
+    values: np.ndarray, config: NeighboursConfig, rng: np.random.Generator, n_jobs: int
+) -> Importances:
+    """Our own trees; each variable has its own random numbers, so that threads do not matter."""
+    standard = np.array(values, dtype=np.float64)
+    standard -= standard.mean(axis=0)
+    scale = standard.std(axis=0)
+    standard /= np.where(scale > 0, scale, 1)
+    n, d = values.shape
+    inputs = np.zeros((n, -(-d // LANES) * LANES), dtype=np.float32)
+    inputs[:, :d] = standard
+    is_over = Event()
+
+    def importance(j: int, state: np.ndarray) -> tuple[int, np.ndarray]:
+        return j, _shares(inputs, standard, j, config, state, is_over).mean(axis=0)
+
+    with ThreadPoolExecutor(n_jobs, thread_name_prefix="grandag") as pool:
+        try:
+            forests = [pool.submit(importance, j, new_state(rng)) for j in range(d)]
+            for forest in as_completed(forests):
+                yield forest.result()
+        finally:  # after Ctrl-C or a listener's exception nobody waits for the other forests
+            is_over.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _shares(
+    inputs: np.ndarray, values: np.ndarray, j: int, config: NeighboursConfig, state: np.ndarray, is_over: Event
+) -> np.ndarray:
+    """The share of each input in the reduction of variance by each tree (trees, d), for as many trees as needed.
+
+    `inputs` are `values` (n, d) in the form that trees are grown from.
+    """
+    response = np.ascontiguousarray(values[:, j])
+    shares = np.zeros((config.n_trees, values.shape[1]))
+    n_trees, is_clear = 0, False
+    while not is_clear:
+        new = shares[n_trees : n_trees + _TREES_PER_CALL]
+        grow(inputs, response, j, state, new)
+        new /= np.maximum(new.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        n_trees += len(new)
+        is_clear = n_trees >= _FEWEST_TREES and _doubt(shares[:n_trees], config.threshold) <= _LARGEST_DOUBT
+        if n_trees == config.n_trees or is_over.is_set():
+            break
+    return shares[:n_trees]
+
+
+def _doubt(shares: np.ndarray, threshold: float) -> float:
+    """Expected part of the inputs that trees without end would put on the other side of the threshold."""
+    mean = shares.mean(axis=0)
+    error = shares.std(axis=0, ddof=1) / math.sqrt(len(shares))
+    distance = np.abs(mean - threshold * mean.mean())
+    is_random = error > 0
+    return float(ndtr(-distance[is_random] / error[is_random]).sum()) / len(mean)
+
+
+IMPLEMENTATIONS: dict[str, Callable[[np.ndarray, NeighboursConfig, np.random.Generator, int], Importances]] = {
+    "compiled": compiled_importance,
+    "scikit-learn": scikit_learn_importance,
+}

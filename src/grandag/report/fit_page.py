@@ -1,0 +1,161 @@
+"""One fit as a page: graph, edges, how training went, the curve of every edge, and what to be careful about.
+
+Everything is read from attributes of the fitted estimator; what a method does not have, its page does not show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from markupsafe import Markup
+
+from grandag.drawing import to_svg
+from grandag.graph import to_networkx
+from grandag.metrics.matching import matched
+from grandag.model import CausalModel
+from grandag.report.environment import environment as this_environment
+from grandag.report.facts import edge_table, headline, summary
+from grandag.report.page import render
+from grandag.report.partial_effects import partial_effect, partial_effect_chart
+from grandag.report.training_charts import connectivity_chart, training_charts
+from grandag.table import as_table
+
+__all__ = ["fit_page"]
+
+_MOST_CURVES = 200
+"""The strongest; the page says how many more there are."""
+
+
+def fit_page(
+    estimator: Any,
+    X: Any,
+    *,
+    data: str = "a table",
+    seconds: float | None = None,
+    truth: Any = None,
+    environment: Mapping[str, str] | None = None,
+) -> str:
+    """One self-contained HTML page about a fitted estimator.
+
+    Args:
+        estimator: Any fitted method. `GraNDAG(record_A_phi=True)` also shows A_phi over training.
+        X: The table that it was fitted to.
+        data: What to call the table.
+        seconds: What the fit took.
+        truth: The true graph, if it is known: any graph on the same nodes.
+        environment: Versions and machine as text by name; by default those of now.
+
+    Returns:
+        The text of the page.
+
+    Example:
+        >>> from grandag import CAM, datasets
+        >>> sachs = datasets.load_sachs()
+        >>> page = fit_page(CAM().fit(sachs.data), sachs.data, data="Sachs", truth=sachs.adjacency)
+        >>> page.startswith("<!DOCTYPE html>")
+        True
+    """
+    facts = summary(estimator, data=data, seconds=seconds)
+    adjacency, names = estimator.adjacency_, tuple(estimator.names_)
+    true = None if truth is None else _truth(truth, adjacency, names)
+    return render(
+        "fit.html",
+        facts=facts,
+        headline=headline(facts),
+        drawing=Markup(_drawing(estimator)),
+        edges=_edges(facts["edges"], adjacency, names, true),
+        missing=[] if true is None else _missing(adjacency, names, true),
+        has_truth=true is not None,
+        charts=[*training_charts(estimator), *connectivity_chart(estimator, true)],
+        curves=list(_curves(estimator, X)),
+        n_hidden=max(0, int(adjacency.sum()) - _MOST_CURVES),
+        parameters={name: repr(value) for name, value in facts["parameters"].items()},
+        environment=this_environment() if environment is None else environment,
+    )
+
+
+def _truth(truth: Any, adjacency: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
+    """The true graph in the order of the learned one's nodes."""
+    pair = matched(truth, (adjacency, names))
+    order = [pair.names.index(name) for name in names]
+    return pair.truth[np.ix_(order, order)]
+
+
+def _drawing(estimator: Any) -> str:
+    """The graph as SVG, edges without direction as lines without arrow heads."""
+    graph: nx.DiGraph = to_networkx(estimator.adjacency_, estimator.names_)
+    for source, target, known in estimator.graph_.edges(data=True):
+        if graph.has_edge(source, target):
+            graph.edges[source, target].update(known)
+    return to_svg(graph, width_by="frequency" if hasattr(estimator, "frequency_") else "strength")
+
+
+def _edges(
+    edges: list[dict[str, Any]], adjacency: np.ndarray, names: tuple[str, ...], true: np.ndarray | None
+) -> dict[str, Any]:
+    """The table of edges; one without direction is listed once."""
+    position = {name: k for k, name in enumerate(names)}
+    listed, seen = [], set()
+    for edge in edges:
+        i, j = position[edge["source"]], position[edge["target"]]
+        if (j, i) not in seen:
+            seen.add((i, j))
+            listed.append((edge, i, j))
+    header, texts = edge_table([edge for edge, _, _ in listed])
+    rows = [
+        {
+            "source": names[i],
+            "target": names[j],
+            "arrow": "—" if adjacency[j, i] else "→",
+            "cells": [
+                {"text": cell, "value": edge[name.replace(" ", "_")]} for name, cell in zip(header, text, strict=True)
+            ][2:],
+            "verdict": "" if true is None else _verdict(true, i, j, directed=not adjacency[j, i]),
+        }
+        for (edge, i, j), text in zip(listed, texts, strict=True)
+    ]
+    return {"header": header[2:], "rows": rows}
+
+
+def _verdict(true: np.ndarray, i: int, j: int, *, directed: bool) -> str:
+    """What the truth says to an edge."""
+    if not (true[i, j] or true[j, i]):
+        return "extra"
+    if directed == (true[i, j] and true[j, i]):
+        return "direction differs"
+    return "found" if true[i, j] else "reversed"
+
+
+def _missing(adjacency: np.ndarray, names: tuple[str, ...], true: np.ndarray) -> list[str]:
+    """True edges between nodes that are not adjacent in the learned graph."""
+    missing = true & ~(adjacency | adjacency.T)
+    return [
+        f"{names[i]} {'—' if missing[j, i] else '→'} {names[j]}"
+        for i, j in np.argwhere(missing)
+        if i < j or not missing[j, i]
+    ]
+
+
+def _curves(estimator: Any, X: Any) -> Iterator[Markup]:
+    """The effect of each parent on its child by the fitted conditionals, strongest edges first."""
+    model = _model(estimator)
+    if model is None:
+        return
+    values = as_table(X, missing=estimator.missing).values
+    strongest = estimator.edges_.head(_MOST_CURVES)[["source", "target"]].itertuples(index=False)
+    for names in strongest:
+        source, target = (model.names.index(name) for name in names)
+        if model.adjacency[source, target]:
+            yield partial_effect_chart(partial_effect(model, values, source, target), *names)
+
+
+def _model(estimator: Any) -> CausalModel | None:
+    """Graph and conditionals; None after `retrain=False`, and for methods that learn nothing but a graph."""
+    try:
+        model: CausalModel | None = getattr(estimator, "model_", None)
+    except RuntimeError:
+        return None
+    return model

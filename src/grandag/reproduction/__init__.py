@@ -1,0 +1,1 @@
+"""The paper's tables and figure: what is run, how, and what came of it."""

@@ -1,0 +1,104 @@
+"""Where the parameters of trials come from: random draws, or a sampler of Optuna's by ask and tell.
+
+Random search draws all of them before it starts. Other samplers learn from the trials that are done: they are asked
+for a round of trials at a time, however many processes run them, so that a seed gives the same search on any machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from grandag.parameters import ParameterError, Rule, check_parameters, one_of
+from grandag.tuning.spaces import Choice, Space, draw_from
+
+__all__ = ["SAMPLERS", "Search", "searching"]
+
+_OPTUNA = {"tpe": "TPESampler", "genetic": "NSGAIISampler"}
+"""Samplers that learn from earlier trials, and Optuna's classes for them."""
+
+SAMPLERS = ("random", *_OPTUNA)
+
+_ROUND = 5
+"""Trials that a sampler of Optuna's is asked for before it is told of any of them."""
+
+
+class Search(Protocol):
+    """Gives parameters, a round of trials at a time, and may learn from their scores."""
+
+    def ask(self, n: int) -> list[dict[str, Any]]:
+        """Parameters of the next round: at most n trials."""
+
+    def tell(self, scores: Sequence[float]) -> None:
+        """The scores of the round; NaN for a trial that failed."""
+
+
+class _RandomSearch:
+    """Independent draws. All of the space is drawn, so that fixing one parameter leaves the others as they were."""
+
+    def __init__(self, space: Space, fixed: Container[str], seed: int) -> None:
+        self.space, self.fixed, self.seed = space, fixed, seed
+
+    def ask(self, n: int) -> list[dict[str, Any]]:
+        """All n in one round."""
+        drawn = draw_from(self.space, n, self.seed)
+        return [{name: value for name, value in values.items() if name not in self.fixed} for values in drawn]
+
+    def tell(self, scores: Sequence[float]) -> None:
+        """Nothing is learned from them."""
+
+
+class _OptunaSearch:
+    """A study of Optuna's, in memory."""
+
+    def __init__(self, sampler: Any, space: Space, fixed: Container[str]) -> None:
+        import optuna
+
+        self.study = optuna.create_study(direction="maximize", sampler=sampler)
+        self.failed = optuna.trial.TrialState.FAIL
+        self.distributions: dict[str, optuna.distributions.BaseDistribution] = {
+            name: optuna.distributions.CategoricalDistribution(law.values)
+            if isinstance(law, Choice)
+            else optuna.distributions.FloatDistribution(10.0**law.low, 10.0**law.high, log=True)
+            for name, law in space.items()
+            if name not in fixed
+        }
+
+    def ask(self, n: int) -> list[dict[str, Any]]:
+        """A round."""
+        self.asked = [self.study.ask(self.distributions) for _ in range(min(n, _ROUND))]
+        return [dict(trial.params) for trial in self.asked]
+
+    def tell(self, scores: Sequence[float]) -> None:
+        """In the order in which they were asked for, not in that in which they ended."""
+        for trial, score in zip(self.asked, scores, strict=True):
+            if math.isnan(score):
+                self.study.tell(trial, state=self.failed)
+            else:
+                self.study.tell(trial, score)
+
+
+@contextmanager
+def searching(sampler: Any, space: Space, fixed: Container[str], seed: int) -> Iterator[Search]:
+    """The search behind a sampler or its name; Optuna says nothing while it lasts."""
+    if isinstance(sampler, str):
+        check_parameters({"sampler": sampler}, {"sampler": one_of(*SAMPLERS)})
+    if sampler == "random":
+        yield _RandomSearch(space, fixed, seed)
+        return
+    try:
+        import optuna
+    except ImportError:
+        raise ParameterError("sampler", f"{sampler!r} needs Optuna: pip install 'grandag[tune]'.") from None
+    if isinstance(sampler, str):
+        sampler = getattr(optuna.samplers, _OPTUNA[sampler])(seed=seed)
+    is_sampler = Rule(lambda value: isinstance(value, optuna.samplers.BaseSampler), "a name, or a sampler of Optuna's")
+    check_parameters({"sampler": sampler}, {"sampler": is_sampler})
+    verbosity = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    try:
+        yield _OptunaSearch(sampler, space, fixed)
+    finally:
+        optuna.logging.set_verbosity(verbosity)

@@ -1,0 +1,307 @@
+"""Search over hyper-parameters for the best held-out score, on all cores.
+
+Every trial has the same split, the same random state and one thread; they differ in their parameters only.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import pandas as pd
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+from grandag import __version__
+from grandag.knowledge import Knowledge, KnowledgeError
+from grandag.methods.base import StructureLearner, TrainingError
+from grandag.methods.registry import build
+from grandag.parameters import ParameterError, check_parameters, integer, number, optional, plain
+from grandag.parameters import n_jobs as n_jobs_rule
+from grandag.progress import Listener, Progress
+from grandag.table import TableError, as_table
+from grandag.tuning.held_out import HeldOutFit, held_out_fit
+from grandag.tuning.samplers import Search, searching
+from grandag.tuning.spaces import Space, space_of
+
+__all__ = ["Trial", "Tuning", "tune"]
+
+_RULES = {
+    "trials": integer(1),
+    "seed": integer(0),
+    "n_jobs": n_jobs_rule,
+    "time_limit": optional(number(0, open_minimum=True)),
+    "total_time_limit": optional(number(0, open_minimum=True)),
+}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One combination of parameters, and what came of it: a scored fit, or the reason why there is none."""
+
+    number: int
+    parameters: Mapping[str, Any]
+    status: Literal["done", "failed", "out of time"]
+    fit: HeldOutFit | None = None
+    error: str = ""
+
+    @property
+    def score(self) -> float:
+        """The held-out score; NaN without a fit."""
+        return math.nan if self.fit is None else self.fit.score
+
+    @property
+    def converged(self) -> bool:
+        """Did it end, and meet the tolerance of its method?"""
+        return self.fit is not None and self.fit.converged
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The trials of a search, in the order in which they were drawn."""
+
+    method: str
+    preset: str
+    sampler: str
+    seed: int
+    n_asked: int
+    fixed: Mapping[str, Any]
+    trials: tuple[Trial, ...]
+    was_interrupted: bool = False
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """One row per trial: score, edges, converged, iterations, seconds, status, error and the parameters."""
+        rows = [_row(trial) for trial in self.trials]
+        return pd.DataFrame(rows).astype({"edges": "Int64", "iterations": "Int64"})
+
+    @property
+    def best(self) -> Trial:
+        """The trial of the highest score among those that converged; among all with a score if none did."""
+        return _best(self.trials)
+
+    @property
+    def best_parameters(self) -> dict[str, Any]:
+        """What the search chose; `fixed` has what was given."""
+        return dict(self.best.parameters)
+
+    @property
+    def n_converged(self) -> int:
+        """Trials that converged, for the flags of the paper's tables."""
+        return sum(trial.converged for trial in self.trials)
+
+    def estimator(self) -> StructureLearner:
+        """The method with the best parameters, not fitted."""
+        return build(self.method, {**self.best_parameters, **self.fixed}, preset=self.preset, seed=self.seed)
+
+    def best_estimator(self, X: Any, *, listener: Listener | None = None) -> StructureLearner:
+        """The method with the best parameters, fitted to all rows of X."""
+        model = self.estimator().fit(X, listener=listener)
+        model.notes_.append(self.describe())
+        return model
+
+    def describe(self) -> str:
+        """One sentence on the search."""
+        n = len(self.trials)
+        n_without = sum(trial.fit is None for trial in self.trials)
+        n_not_converged = n - n_without - self.n_converged
+        parts = [
+            f"Hyper-parameters are those of trial {self.best.number}, the best of {n} ({self.sampler} search) by their "
+            f"held-out log-likelihood per variable, {self.best.score:.4g}"
+        ]
+        if n < self.n_asked:
+            parts.append(f"{self.n_asked - n} of the {self.n_asked} trials asked for were not run")
+        if n_without:
+            first = next(trial.error for trial in self.trials if trial.fit is None)
+            parts.append(f"{n_without} failed (the first: {' '.join(first.split()).rstrip('.')})")
+        if n_not_converged:
+            parts.append(f"{n_not_converged} did not converge")
+        return "; ".join(parts) + "."
+
+    def save(self, directory: str | Path) -> None:
+        """Write trials.csv, and best.json with the best parameters and the configuration of the search."""
+        directory = Path(directory)
+        directory.mkdir(parents=True, exist_ok=True)
+        self.frame.to_csv(directory / "trials.csv", index=False)
+        best = {
+            "method": self.method,
+            "preset": self.preset,
+            "parameters": self.best_parameters,
+            "fixed": {name: plain(value) for name, value in self.fixed.items()},
+            "trial": self.best.number,
+            "score": self.best.score,
+            "converged": self.best.converged,
+            "trials": len(self.trials),
+            "trials_asked": self.n_asked,
+            "trials_converged": self.n_converged,
+            "sampler": self.sampler,
+            "seed": self.seed,
+            "grandag": __version__,
+        }
+        text = json.dumps(best, indent=2, ensure_ascii=False, default=str)
+        (directory / "best.json").write_text(text + "\n", encoding="utf-8")
+
+
+def _row(trial: Trial) -> dict[str, Any]:
+    fit = trial.fit
+    return {
+        "trial": trial.number,
+        "score": trial.score,
+        "edges": fit and fit.n_edges,
+        "converged": trial.converged,
+        "iterations": fit and fit.iterations,
+        "seconds": math.nan if fit is None else fit.seconds,
+        "status": trial.status,
+        "error": trial.error,
+        **trial.parameters,
+    }
+
+
+def tune(
+    X: Any,
+    method: str = "grandag",
+    trials: int = 50,
+    *,
+    sampler: Any = "random",
+    seed: int = 0,
+    n_jobs: int | None = -1,
+    preset: str = "default",
+    fixed: Mapping[str, Any] | None = None,
+    space: Space | None = None,
+    time_limit: float | None = None,
+    total_time_limit: float | None = None,
+    listener: Listener | None = None,
+) -> Tuning:
+    """Search the hyper-parameters of a method for the best score on held-out rows (80 % train, 20 % score).
+
+    A trial that fails is recorded and the rest goes on. Ctrl-C ends the search early with the trials that are done.
+
+    Args:
+        X: The table.
+        method: Name of a method that has a density: "grandag", "grandag++", "dag-gnn", "notears", "cam", "ges", "gsf".
+        trials: How many combinations.
+        sampler: "random"; "tpe" or "genetic", which learn from earlier trials (package optuna); or any sampler of
+            Optuna, which then has its own seed.
+        seed: Of the draws, of the split, and of every fit.
+        n_jobs: Processes, -1 for all cores; each trial has one thread. Results do not depend on it.
+        preset: What all other parameters are: "default" or "paper".
+        fixed: Parameters that are not searched, such as {"knowledge": "knowledge.toml"} or {"n_layers": 1}.
+        space: Law of each parameter to be searched; the paper's if None.
+        time_limit: Seconds for one trial, which ends in failure after that, at its next report of progress.
+        total_time_limit: Seconds for all; trials that have not begun by then are left out.
+        listener: Told after every trial, with the best score so far.
+
+    Example:
+        >>> from grandag import datasets
+        >>> result = tune(datasets.load_sachs().data, "cam", trials=3, seed=1, n_jobs=1)
+        >>> result.frame[["score", "edges", "converged", "prune_cutoff"]].shape
+        (3, 4)
+    """
+    given = {"trials": trials, "seed": seed, "n_jobs": n_jobs}
+    check_parameters(given | {"time_limit": time_limit, "total_time_limit": total_time_limit}, _RULES)
+    fixed = dict(fixed or {})
+    searched = space_of(method) if space is None else space
+    if not set(searched) - set(fixed):
+        raise ParameterError("fixed", f"leaves nothing to search: the search is over {', '.join(searched)}.")
+    estimator = build(method, fixed, preset=preset, seed=seed)
+    table = as_table(X, missing=estimator.missing)
+    Knowledge.of(estimator.knowledge).masks(table.names)  # before any trial: what it says must make sense
+    rows = pd.DataFrame(table.values, columns=list(table.names))
+    deadline = math.inf if total_time_limit is None else time.monotonic() + total_time_limit
+    alone = {"n_jobs": 1} if "n_jobs" in estimator.get_params() else {}
+    task = _Task(method, preset, {**fixed, **alone}, rows, seed, time_limit or math.inf, deadline)
+    done: list[Trial] = []
+    was_interrupted = False
+    with searching(sampler, searched, fixed, seed) as search:
+        try:
+            for trial in _run(search, task, trials, n_jobs):
+                done.append(trial)
+                if listener is not None:
+                    listener(_progress(done, trials))
+        except KeyboardInterrupt:
+            if not any(trial.fit for trial in done):
+                raise
+            was_interrupted = True
+    if not any(trial.fit for trial in done):
+        reason = next((trial.error for trial in done), "there was no time for the first.")
+        raise TrainingError(f"No trial gave a score: {reason}")
+    name = sampler if isinstance(sampler, str) else type(sampler).__name__
+    return Tuning(method, preset, name, seed, trials, fixed, tuple(done), was_interrupted)
+
+
+def _best(trials: Sequence[Trial]) -> Trial:
+    scored = [trial for trial in trials if trial.fit is not None]
+    return max([trial for trial in scored if trial.converged] or scored, key=lambda trial: trial.score)
+
+
+def _progress(done: Sequence[Trial], n_asked: int) -> Progress:
+    fit = _best(done).fit if any(trial.fit for trial in done) else None
+    if fit is None:
+        return Progress("tune", len(done), n_asked)
+    return Progress("tune", len(done), n_asked, held_out=fit.score, n_edges=fit.n_edges)
+
+
+class _Task(NamedTuple):
+    """What all trials have in common."""
+
+    method: str
+    preset: str
+    parameters: dict[str, Any]
+    rows: pd.DataFrame
+    seed: int
+    time_limit: float
+    deadline: float  # on the clock time.monotonic, which all processes of a machine share
+
+
+def _run(search: Search, task: _Task, n_trials: int, n_jobs: int | None) -> Iterator[Trial]:
+    """Trials as they are done, in their order, round by round, until the deadline."""
+    n_done = 0
+    while n_done < n_trials:
+        proposed = search.ask(n_trials - n_done)
+        jobs = (delayed(_trial)(task, n_done + k, parameters) for k, parameters in enumerate(proposed, 1))
+        trials: list[Trial] = []
+        for trial in Parallel(n_jobs=n_jobs, return_as="generator")(jobs):
+            if trial is not None:
+                trials.append(trial)
+                yield trial
+        if len(trials) < len(proposed):
+            return
+        search.tell([trial.score for trial in trials])
+        n_done += len(trials)
+
+
+class _OutOfTimeError(Exception):
+    """Raised from within a fit."""
+
+
+def _trial(task: _Task, number: int, parameters: dict[str, Any]) -> Trial | None:
+    """Run one trial; None if its time had passed before. Input that no trial can use is an error of the search."""
+    start = time.monotonic()
+    if start >= task.deadline:
+        return None
+    end = min(task.deadline, start + task.time_limit)
+
+    def look_at_the_clock(_: Progress) -> None:
+        if time.monotonic() > end:
+            raise _OutOfTimeError
+
+    values = {**parameters, **task.parameters}
+    try:
+        with warnings.catch_warnings(), threadpool_limits(1):
+            warnings.simplefilter("ignore")
+            fit = held_out_fit(
+                task.method, values, task.rows, task.seed, preset=task.preset, listener=look_at_the_clock
+            )
+    except _OutOfTimeError:
+        return Trial(number, parameters, "out of time", error=f"Out of time after {time.monotonic() - start:.1f} s.")
+    except (ParameterError, TableError, KnowledgeError):
+        raise
+    except Exception as error:
+        return Trial(number, parameters, "failed", error=f"{type(error).__name__}: {error}")
+    return Trial(number, parameters, "done", fit)

@@ -1,0 +1,175 @@
+"""CAM: the search against brute force and R, and what an estimator promises."""
+
+import json
+import math
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import grandag
+from grandag import CAM
+from grandag.gam import SplineTable
+from grandag.graph import is_acyclic
+from grandag.methods.cam.cam import greedy_search, preselect
+from grandag.metrics import shd, sid
+from grandag.parameters import ParameterError
+from tests.conftest import SHARED, nonlinear_chain
+
+
+@parametrize_with_checks([CAM()])
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture
+def four(rng):
+    chain = nonlinear_chain(rng, 400)
+    return np.column_stack([chain, np.cos(chain[:, 0]) * 1.5 + 0.3 * rng.normal(size=400)])
+
+
+def brute_force(values):
+    """The greedy search with every regression made anew, and cycles found by networkx."""
+    table, d = SplineTable(values), values.shape[1]
+    graph, steps = nx.DiGraph(), []
+    graph.add_nodes_from(range(d))
+
+    def variance(j, parents):
+        return table.regress(j, parents).residual_variance
+
+    while True:
+        gains = {}
+        for i in range(d):
+            for j in range(d):
+                if i == j or graph.has_edge(i, j) or nx.has_path(graph, j, i):
+                    continue
+                parents = list(graph.predecessors(j))
+                gains[i, j] = math.log(variance(j, parents) / variance(j, [*parents, i]))
+        if not gains:
+            return steps
+        best = max(gains, key=gains.get)
+        graph.add_edge(*best)
+        steps.append((*best, gains[best]))
+
+
+def test_search_is_greedy(four):
+    steps = greedy_search(SplineTable(four), ~np.eye(4, dtype=bool), 3)
+    expected = brute_force(four)
+    assert [(step.source, step.target) for step in steps] == [step[:2] for step in expected]
+    np.testing.assert_allclose([step.gain for step in steps], [step[2] for step in expected], atol=1e-4)
+    start = -np.log(four.var(axis=0, ddof=1)).sum()
+    np.testing.assert_allclose([step.score for step in steps], start + np.cumsum([step.gain for step in steps]))
+
+
+def test_candidates_and_most_parents_bind(four):
+    candidates = np.zeros((4, 4), dtype=bool)
+    candidates[0, 1] = candidates[2, 1] = candidates[3, 1] = True
+    steps = greedy_search(SplineTable(four), candidates, 2)
+    assert len(steps) == 2
+    assert {step.target for step in steps} == {1}
+    assert greedy_search(SplineTable(four), ~np.eye(4, dtype=bool), 0) == []
+
+
+def test_graph_of_a_chain(rng):
+    frame = pd.DataFrame(nonlinear_chain(rng), columns=["a", "b", "c"])
+    model = CAM().fit(frame[["c", "a", "b"]])
+    assert set(model.graph_.edges) == {("a", "b"), ("b", "c")}
+    assert model.causal_order_ == ["a", "b", "c"]
+    assert list(model.edges_.columns) == ["source", "target", "strength", "p_value", "degrees_of_freedom"]
+    assert len(model.search_) == 3
+    np.testing.assert_allclose(model.score_, model.search_["score"].iloc[-1])
+    assert model.notes_ == ["Pruning dropped 1 of 3 edges (p-value 0.001 or more)."]
+
+
+def test_without_pruning_the_graph_is_complete(four):
+    model = CAM(prune=False).fit(four)
+    assert model.adjacency_.sum() == 6
+    assert is_acyclic(model.adjacency_)
+    assert not hasattr(model, "p_values_")
+    assert list(model.edges_.columns) == ["source", "target", "strength"]
+
+
+def test_columns_may_come_in_any_order_and_units(four):
+    order = [3, 1, 0, 2]
+    straight = CAM().fit(four)
+    permuted = CAM().fit(four[:, order] * [10.0, 0.1, 3.0, 1.0] - 5)
+    np.testing.assert_array_equal(permuted.adjacency_, straight.adjacency_[np.ix_(order, order)])
+
+
+def test_preselection(rng):
+    """Parents are candidates; at most ten are, and by default only from 30 columns on."""
+    chain = nonlinear_chain(rng, 300)
+    noise = rng.normal(size=(300, 27))
+    values = np.column_stack([chain, noise])
+    mask = preselect(values)
+    assert mask[0, 1]
+    assert mask[1, 2]
+    assert mask.sum(axis=0).max() <= 10
+    assert not np.diagonal(mask).any()
+    model = CAM(prune=False).fit(values)
+    assert model.notes_ == [f"Preselection left {int(mask.sum())} of 870 possible edges open."]
+    assert not (model.adjacency_ & ~mask).any()
+    assert CAM(prune=False).fit(values[:, :4]).adjacency_.sum() == 6
+    assert CAM.preset("paper").preselection is True
+
+
+def test_constant_columns_and_missing_rows(four):
+    frame = pd.DataFrame(np.column_stack([four[:, 0], np.ones(400), four[:, 1:]]), columns=list("axbcd"))
+    frame.loc[5, "b"] = np.nan
+    with pytest.warns(UserWarning, match="Constant columns are isolated nodes of the graph: 'x'"):
+        model = CAM(missing="drop").fit(frame)
+    assert not model.adjacency_[1].any()
+    assert not model.adjacency_[:, 1].any()
+    assert "Dropped 1 row with missing or infinite values." in model.notes_
+    assert ("a", "b") in model.graph_.edges
+
+
+def test_save_and_load(four, tmp_path):
+    model = CAM(prune_cutoff=0.01).fit(four)
+    model.save(tmp_path / "model.npz")
+    again = grandag.load(tmp_path / "model.npz")
+    assert isinstance(again, CAM)
+    assert again.prune_cutoff == 0.01
+    pd.testing.assert_frame_equal(again.edges_, model.edges_)
+    pd.testing.assert_frame_equal(again.search_, model.search_)
+    assert (again.score_, again.notes_) == (model.score_, model.notes_)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"max_parents": -1}, "'max_parents' must be None or a whole number, at least 0; got -1"),
+        ({"preselection": "yes"}, "'preselection' must be one of 'auto', True, False; got 'yes'"),
+        ({"prune_cutoff": 2.0}, "'prune_cutoff' must be a number at least 0 and at most 1; got 2.0"),
+    ],
+)
+def test_illegal_parameters(four, parameters, message):
+    with pytest.raises(ParameterError, match=message):
+        CAM(**parameters).fit(four)
+
+
+def test_progress(four):
+    stages = []
+    CAM(preselection=True).fit(four, listener=lambda progress: stages.append(progress.stage))
+    assert list(dict.fromkeys(stages)) == ["preselect", "score", "search", "prune"]
+
+
+@pytest.mark.filterwarnings("ignore:Reading:UserWarning")
+def test_against_r():
+    """R's CAM without preselection: score before pruning, and mean SHD and SID."""
+    path = SHARED / "reference" / "cam_reference.json"
+    if not path.is_file():
+        pytest.skip("the reference values are not beside the project")
+    ours, theirs = [], []
+    for run in json.loads(path.read_text()):
+        rows = np.load(SHARED / "data" / "authors" / run["name"] / f"data{run['dataset']}.npy").astype(float)
+        model = CAM(preselection=False).fit(rows)
+        assert model.score_ >= run["score"] - 0.005 * run["d"]
+        truth = np.array(run["true"])
+        ours.append((shd(truth, model.adjacency_), sid(truth, model.adjacency_)))
+        theirs.append((run["shd"], run["sid"]))
+    shd_apart, sid_apart = np.abs(np.mean(ours, axis=0) - np.mean(theirs, axis=0))
+    assert shd_apart <= 1
+    assert sid_apart <= 3

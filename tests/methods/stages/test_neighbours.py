@@ -1,0 +1,136 @@
+import threading
+
+import numpy as np
+import pytest
+
+from grandag.methods.stages import neighbours as module
+from grandag.methods.stages.neighbours import IMPLEMENTATIONS, NeighboursConfig, neighbours
+
+
+@pytest.fixture
+def related(rng):
+    """X0 -> X1 among eight variables."""
+    values = rng.normal(size=(400, 8))
+    values[:, 1] = np.sin(2 * values[:, 0]) + 0.1 * values[:, 1]
+    return values
+
+
+@pytest.mark.parametrize("trees", IMPLEMENTATIONS)
+def test_keeps_related_and_drops_unrelated(related, trees):
+    steps = []
+    config = NeighboursConfig(n_trees=50, trees=trees)
+    mask = neighbours(related, config, np.random.default_rng(0), listener=steps.append)
+    assert mask[0, 1]
+    assert mask[1, 0]
+    assert mask[:, 1].sum() == 1
+    assert not np.diagonal(mask).any()
+    assert [step.step for step in steps] == list(range(1, 9))
+    assert {step.n_steps for step in steps} == {8}
+    assert steps[-1].n_edges == mask.sum()
+
+
+@pytest.mark.parametrize("trees", IMPLEMENTATIONS)
+def test_rule_and_seed(rng, trees):
+    values = rng.normal(size=(100, 6))
+    config = NeighboursConfig(n_trees=20, trees=trees)
+    first, second = (neighbours(values, config, np.random.default_rng(3), n_jobs=n) for n in (1, 2))
+    np.testing.assert_array_equal(first, second)
+    everything = neighbours(values, NeighboursConfig(20, threshold=0, trees=trees), np.random.default_rng(3))
+    np.testing.assert_array_equal(everything, ~np.eye(6, dtype=bool))
+    nothing = neighbours(values, NeighboursConfig(20, threshold=100, trees=trees), np.random.default_rng(3))
+    assert not nothing.any()
+
+
+def test_threads_do_not_matter_with_adaptive_forests(related):
+    masks = [neighbours(related, NeighboursConfig(), np.random.default_rng(1), n_jobs=n) for n in (1, 2, 3)]
+    np.testing.assert_array_equal(masks[0], masks[1])
+    np.testing.assert_array_equal(masks[0], masks[2])
+
+
+def test_units_do_not_matter(related):
+    powers_of_two = 2.0 ** np.arange(-40, 40, 10)
+    masks = [neighbours(x, NeighboursConfig(60), np.random.default_rng(1)) for x in (related, related * powers_of_two)]
+    np.testing.assert_array_equal(*masks)
+
+
+def test_both_implementations_select_the_same(rng):
+    """A chain of 12 variables with strong effects: all decisions that are clear agree."""
+    values = rng.normal(size=(300, 12))
+    for j in range(1, 12):
+        values[:, j] = np.sin(2 * values[:, j - 1]) + 0.2 * values[:, j]
+    shares = np.zeros((12, 12))
+    for j, importance in IMPLEMENTATIONS["scikit-learn"](values, NeighboursConfig(200), rng, 1):
+        shares[:, j] = importance
+    mask = neighbours(values, NeighboursConfig(), np.random.default_rng(0))
+    is_clear = np.abs(shares - 0.75 / 12) > 0.02
+    assert is_clear.mean() > 0.7
+    np.testing.assert_array_equal(mask[is_clear], (shares >= 0.75 / 12)[is_clear])
+
+
+@pytest.fixture
+def n_trees(monkeypatch) -> dict[int, int]:
+    """How many trees were grown, by variable."""
+    counts: dict[int, int] = {}
+
+    def counting(inputs, response, target, state, importance):
+        counts[target] = counts.get(target, 0) + len(importance)
+        grow(inputs, response, target, state, importance)
+
+    grow = module.grow
+    monkeypatch.setattr(module, "grow", counting)
+    return counts
+
+
+def test_clear_decisions_need_few_trees(related, n_trees):
+    """With a limit of 1/7, the mean share of seven irrelevant inputs, only the related variables are easy."""
+    neighbours(related, NeighboursConfig(threshold=8 / 7), np.random.default_rng(0))
+    assert n_trees[1] == 50
+    assert max(n_trees.values()) == 500
+    n_trees.clear()
+    neighbours(related, NeighboursConfig(n_trees=7), np.random.default_rng(0))
+    assert set(n_trees.values()) == {7}
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_interruption_ends_all_threads(related, n_trees, n_jobs):
+    """The related variables are done after 50 trees; the others would take all."""
+
+    def interrupt(progress):
+        raise KeyboardInterrupt
+
+    config = NeighboursConfig(20_000, threshold=8 / 7)
+    with pytest.raises(KeyboardInterrupt):
+        neighbours(related, config, np.random.default_rng(0), n_jobs=n_jobs, listener=interrupt)
+    assert not any(thread.name.startswith("grandag") for thread in threading.enumerate())
+    assert max(n_trees.values()) < 20_000
+
+
+def test_doubt():
+    """Shares 0.2 ± 0.1 of two trees at a limit of 0.2, and 0.3 ± 0.05 that is 2 standard errors above it."""
+    shares = np.array([[0.1, 0.25, 0.0], [0.3, 0.35, 0.0]])
+    mean_share = 0.5 / 3
+    assert module._doubt(shares, threshold=0.2 / mean_share) == pytest.approx((0.5 + 0.0227501) / 3, abs=1e-6)
+    assert module._doubt(np.array([[0.4, 0.6], [0.4, 0.6]]), threshold=0.75) == 0
+
+
+def test_rows_are_capped(rng, monkeypatch):
+    seen = []
+
+    def recorder(values, config, rng, n_jobs):
+        seen.append(values)
+        yield 0, np.ones(values.shape[1])
+
+    monkeypatch.setitem(IMPLEMENTATIONS, "compiled", recorder)
+    values = np.arange(300.0).reshape(100, 3)
+    for max_rows in (40, 100):
+        neighbours(values, NeighboursConfig(max_rows=max_rows), rng)
+    assert seen[0].shape == (40, 3)
+    assert len(np.unique(seen[0], axis=0)) == 40
+    assert np.isin(seen[0][:, 0], values[:, 0]).all()
+    assert seen[1] is values
+
+
+def test_constant_columns(rng):
+    values = np.column_stack([rng.normal(size=(60, 3)), np.ones(60)])
+    mask = neighbours(values, NeighboursConfig(20), rng)
+    assert not mask[3, :3].any()

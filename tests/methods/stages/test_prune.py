@@ -1,0 +1,72 @@
+"""Pruning: what is kept, and what is told of it."""
+
+import numpy as np
+import pytest
+
+from grandag.gam import SplineTable
+from grandag.methods.stages.prune import prune
+from tests.conftest import SHARED, nonlinear_chain
+
+
+@pytest.fixture
+def complete():
+    return np.triu(np.ones((3, 3), dtype=bool), 1)
+
+
+def test_keeps_the_chain_and_drops_the_shortcut(rng, complete):
+    result = prune(SplineTable(nonlinear_chain(rng)), complete)
+    np.testing.assert_array_equal(np.argwhere(result.adjacency), [[0, 1], [1, 2]])
+    assert result.p_values[0, 1] < 1e-100
+    assert result.p_values[0, 2] >= 0.001
+    assert np.isnan(result.p_values[~complete]).all()
+    assert (result.degrees_of_freedom[complete] >= 1 - 1e-6).all()
+    assert np.isnan(result.degrees_of_freedom[~complete]).all()
+
+
+def test_cutoff(rng, complete):
+    table = SplineTable(nonlinear_chain(rng))
+    assert not prune(table, complete, 0.0).adjacency.any()
+    np.testing.assert_array_equal(prune(table, complete, 1.0).adjacency, complete)
+
+
+def test_order_of_columns_does_not_matter(rng, complete):
+    values = nonlinear_chain(rng)
+    order = [2, 0, 1]
+    straight = prune(SplineTable(values), complete)
+    permuted = prune(SplineTable(values[:, order]), complete[np.ix_(order, order)])
+    np.testing.assert_allclose(permuted.p_values, straight.p_values[np.ix_(order, order)], rtol=1e-5)
+
+
+def test_progress(rng, complete):
+    heard = []
+    prune(SplineTable(nonlinear_chain(rng)), complete, listener=heard.append)
+    assert [(progress.stage, progress.step, progress.n_steps) for progress in heard] == [
+        ("prune", j, 3) for j in (1, 2, 3)
+    ]
+    assert heard[-1].n_edges == 2
+
+
+@pytest.mark.filterwarnings("ignore:Reading:UserWarning")
+def test_decisions_of_r():
+    """Complete graphs pruned by R's CAM; every fourth of the reference's graphs."""
+    path = SHARED / "reference" / "prune_reference.npz"
+    if not path.is_file():
+        pytest.skip("the reference values are not beside the project")
+    reference, agree = dict(np.load(path)), []
+    for i in range(0, len(reference["d"]), 4):
+        d, file = reference["d"][i], f"{reference['name'][i]}/data{reference['dataset'][i]}.npy"
+        before, after = (reference[name][i, :d, :d].astype(bool) for name in ("input", "output"))
+        result = prune(SplineTable(np.load(SHARED / "data" / "authors" / file).astype(float)), before)
+        agree += (result.adjacency == after)[before].tolist()
+    assert np.mean(agree) >= 0.99
+
+
+def test_blocks_of_rows_give_the_same(rng, complete, monkeypatch):
+    """Cross-products are summed over blocks; their size is no part of the result."""
+    values = nonlinear_chain(rng, 3000)
+    whole = prune(SplineTable(values), complete)
+    from grandag.gam import regression
+
+    build = regression._Products.of.__func__
+    monkeypatch.setattr(regression._Products, "of", classmethod(lambda cls, table, k: build(cls, table, k, block=257)))
+    np.testing.assert_allclose(prune(SplineTable(values), complete).p_values, whole.p_values, rtol=1e-5)

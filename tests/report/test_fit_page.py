@@ -1,0 +1,187 @@
+"""The page of one fit: what it shows of which method."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from grandag import CAM, GraNDAG, RandomGraph
+from grandag.methods.registry import METHODS
+from grandag.model import CausalModel
+from grandag.report import fit_page
+from grandag.report.partial_effects import partial_effect
+from tests.conftest import nonlinear_chain
+from tests.report.html import addresses, parse
+
+NAMES = ("do<b>se", 'respo"nse', "out & come")
+TRUTH = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], dtype=bool)
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return pd.DataFrame(nonlinear_chain(np.random.default_rng(1), n=300), columns=list(NAMES))
+
+
+@pytest.fixture(scope="module")
+def neural(frame):
+    return GraNDAG(record_A_phi=True, random_state=3, n_jobs=1).fit(frame)
+
+
+def titles(tree):
+    return [caption.text for caption in tree.all("figcaption")]
+
+
+def edges_of(tree):
+    return [row.attributes["data-row"] for row in tree.one("table", class_="edges").one("tbody").all("tr")]
+
+
+def test_page_of_a_neural_fit(neural, frame):
+    page = fit_page(neural, frame, data="chain.csv", seconds=1.5, truth=(TRUTH, NAMES), environment={"grandag": "0"})
+    tree = parse(page)
+    assert tree.one("h1").text == "Graph learned from chain.csv"
+    assert "converged after" in tree.one("p", class_="lead").text
+    assert "1.5 s" in tree.one("p", class_="lead").text
+    assert edges_of(tree)[0] in {f"{a} → {b}" for a in NAMES for b in NAMES}
+    assert len(edges_of(tree)) == neural.adjacency_.sum()
+    names = ["Acyclicity constraint h", "Log-likelihood", "Entries of Aφ as training proceeds"]
+    assert titles(tree)[:3] == names
+    assert sorted(titles(tree)[3:]) == sorted(edges_of(tree))
+    facts = tree.one("section", id="environment")
+    assert (facts.one("dt").text, facts.one("dd").text) == ("grandag", "0")
+    assert "random_state" in tree.one("section", id="parameters").text
+    assert all(address.startswith(("#", "data:,")) for address in addresses(tree))
+
+
+def test_names_are_text(neural, frame):
+    page = fit_page(neural, frame)
+    assert "<b>" not in page
+    assert "do&lt;b&gt;se" in page
+    assert "out &amp; come" in page
+    assert 'aria-label="do<b>se' not in page
+
+
+def test_edges_beside_the_truth(neural, frame):
+    model = GraNDAG(random_state=3, n_jobs=1).fit(frame)
+    model.adjacency_ = np.array([[0, 0, 1], [1, 0, 0], [0, 0, 0]], dtype=bool)
+    model._conditionals_ = None  # those were of another graph
+    shuffled = (TRUTH[::-1, ::-1], NAMES[::-1])
+    tree = parse(fit_page(model, frame, truth=shuffled))
+    rows = tree.one("table", class_="edges").one("tbody").all("tr")
+    verdicts = {row.attributes["data-row"]: row.all("td")[-1].text for row in rows}
+    assert verdicts == {f"{NAMES[0]} → {NAMES[2]}": "extra", f"{NAMES[1]} → {NAMES[0]}": "reversed"}
+    missing = next(note.text for note in tree.all("p", class_="note") if "missing" in note.text)
+    assert missing == f"True edges that are missing: {NAMES[1]} → {NAMES[2]}."
+    assert not tree.all("section", id="curves")
+
+
+def test_lines_of_A_phi(neural, frame):  # noqa: N802
+    def lines(truth):
+        tree = parse(fit_page(neural, frame, truth=truth))
+        figure = tree.one("div", class_="whole")
+        marks = figure.one("div", class_="plot").all("path")
+        return {mark.attributes["class"]: mark.attributes["d"].count("M") for mark in marks}
+
+    assert lines(None) | {"grid": 0} == {
+        "grid": 0,
+        "line-other": 6 - len(neural.edges_),
+        "line-one": len(neural.edges_),
+        "line-threshold": 1,
+    }
+    assert lines(TRUTH) | {"grid": 0} == {"grid": 0, "line-false": 4, "line-true": 2, "line-threshold": 1}
+
+
+def test_no_record_no_chart(frame):
+    model = GraNDAG(max_iterations=200, random_state=3, n_jobs=1, retrain=False)
+    with pytest.warns(UserWarning, match="not acyclic"):
+        model.fit(frame)
+    tree = parse(fit_page(model, frame))
+    assert titles(tree) == ["Acyclicity constraint h", "Log-likelihood"]
+    concerns = tree.one("section", id="warnings").text
+    assert "not converged" in concerns
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_page_of_every_method(method, frame):
+    entry = METHODS[method]
+    quick = {"max_iterations": 100, "n_epochs": 5, "random_state": 1, "n_jobs": 1, "n_edges": 2}
+    known = entry.estimator()().get_params()
+    model = entry.estimator()(**entry.parameters, **{name: value for name, value in quick.items() if name in known})
+    tree = parse(fit_page(model.fit(frame), frame, truth=TRUTH))
+    assert method in tree.one("p", class_="lead").text
+    assert bool(tree.all("section", id="training")) == hasattr(model, "trace_")
+    has_curves = hasattr(model, "model_") and bool(model.adjacency_.any())
+    assert bool(tree.all("section", id="curves")) == has_curves
+
+
+def test_edges_without_direction(frame):
+    model = RandomGraph(random_state=1).fit(frame)
+    model.adjacency_ = np.array([[0, 1, 0], [1, 0, 1], [0, 0, 0]], dtype=bool)
+    tree = parse(fit_page(model, frame, truth=TRUTH))
+    assert sorted(edges_of(tree)) == sorted([f"{NAMES[0]} — {NAMES[1]}", f"{NAMES[1]} → {NAMES[2]}"])
+    verdicts = [row.all("td")[-1].text for row in tree.one("table", class_="edges").one("tbody").all("tr")]
+    assert sorted(verdicts) == ["direction differs", "found"]
+    drawing = tree.one("div", class_="drawing")
+    assert len(drawing.all("g", class_="edge")) == 2
+    assert len(drawing.all("polygon")) == 1
+
+
+def test_frequencies_are_listed(frame):
+    model = CAM().fit(frame)
+    model.frequency_ = np.full((3, 3), 0.875)
+    tree = parse(fit_page(model, frame))
+    heads = [head.text.strip() for head in tree.one("table", class_="edges").one("thead").all("th")]
+    assert heads == ["Edge", "strength", "p value", "degrees of freedom", "frequency"]
+    assert tree.one("table", class_="edges").one("tbody").all("tr")[0].all("td")[-1].text == "0.88"
+
+
+def test_no_edges(frame):
+    model = RandomGraph(n_edges=0, random_state=1).fit(frame)
+    assert "The graph has no edges." in fit_page(model, frame)
+
+
+def test_rows_with_missing_values_are_left_out_as_in_the_fit(frame):
+    holes = frame.copy()
+    holes.iloc[0, 0] = np.nan
+    model = CAM(missing="drop").fit(holes)
+    assert parse(fit_page(model, holes)).all("section", id="curves")
+
+
+class Given:
+    """A conditional with a known mean."""
+
+    def __init__(self, mean):
+        self.mean = mean
+
+    def mean_and_scale(self, parents):
+        return self.mean(parents), np.ones(len(parents))
+
+
+def model_of(mean):
+    """x -> z <- y with the given mean of z."""
+    adjacency = np.zeros((3, 3), dtype=bool)
+    adjacency[:2, 2] = True
+    nothing = Given(lambda parents: np.zeros(len(parents)))
+    return CausalModel(("x", "y", "z"), adjacency, (nothing, nothing, Given(mean)))
+
+
+def test_effect_in_an_additive_model_is_the_parents_own_curve(rng):
+    values = rng.normal(size=(500, 3))
+    found = partial_effect(model_of(lambda p: np.exp(p[:, 0]) + 3 * p[:, 1]), values, 1, 2)
+    np.testing.assert_allclose(np.diff(found.effect), 3 * np.diff(found.x))
+    np.testing.assert_allclose(found.low, found.high, atol=1e-10)
+    assert found.effect.mean() == pytest.approx(0, abs=1e-12)
+    assert found.x[[0, -1]] == pytest.approx(np.quantile(values[:, 1], [0.01, 0.99]))
+
+
+def test_points_are_the_effect_and_what_is_unexplained(rng):
+    values = rng.normal(size=(100, 3))
+    values[:, 2] = 3 * values[:, 1] + values[:, 0] ** 2 + 0.5
+    found = partial_effect(model_of(lambda p: 3 * p[:, 1] + p[:, 0] ** 2), values, 1, 2)
+    np.testing.assert_allclose(found.partial_residual - np.interp(found.parent, found.x, found.effect), 0.5)
+
+
+def test_band_shows_that_the_effect_depends_on_the_other_parents(rng):
+    values = rng.normal(size=(500, 3))
+    found = partial_effect(model_of(lambda p: p[:, 0] * p[:, 1]), values, 0, 2)
+    assert (found.high - found.low)[0] > 2
+    assert np.abs(found.effect).max() < 0.5

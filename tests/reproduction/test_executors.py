@@ -1,0 +1,199 @@
+"""Jobs in processes: killed when late, recorded when they fail, and the same results wherever they run."""
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from grandag.reproduction import executors as execution
+from grandag.reproduction.executors import ClusterError, run_locally, run_on_cluster
+from grandag.reproduction.jobs import plan
+from grandag.reproduction.process import JobProcess
+from grandag.reproduction.rendering import to_csv
+from grandag.reproduction.tabulate import tabulate
+from grandag.reproduction.tasks import work
+from tests.reproduction.examples import ENDLESS, RANDOM, WRONG, small
+
+LONG = 600.0
+
+
+def without_time(outcome):
+    return {name: value for name, value in outcome.as_dict().items() if name != "seconds"}
+
+
+def results(finished):
+    return {job.key: without_time(outcome) for job, outcome in finished}
+
+
+def wait_for(condition, seconds=60.0):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.05)
+
+
+def is_alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def children(pid):
+    return [int(word) for file in Path(f"/proc/{pid}/task").glob("*/children") for word in file.read_text().split()]
+
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="looks at processes through /proc")
+
+
+@pytest.fixture(scope="module")
+def process():
+    worker = JobProcess()
+    yield worker
+    worker.close()
+
+
+def test_a_process_does_what_the_function_does_and_survives_bad_jobs(process):
+    assert process.run(WRONG, LONG).status == "failed"
+    assert without_time(process.run(RANDOM, LONG)) == without_time(work(RANDOM))
+
+
+def test_a_late_job_is_killed_and_the_next_one_runs(process):
+    outcome = process.run(ENDLESS, 1.0)
+    assert (outcome.status, outcome.error) == ("out of time", "Stopped after 1 seconds.")
+    assert outcome.seconds == 1.0
+    assert process.run(RANDOM, LONG).status == "done"
+
+
+def test_no_time_limit(process):
+    assert process.run(RANDOM, math.inf).status == "done"
+
+
+def test_a_process_that_is_killed_while_it_starts_does_no_job(monkeypatch):
+    process, start = JobProcess(), subprocess.Popen
+
+    def killed_meanwhile(*arguments, **options):
+        process.kill()
+        return start(*arguments, **options)
+
+    monkeypatch.setattr(subprocess, "Popen", killed_meanwhile)
+    with closing(process), pytest.raises(RuntimeError, match="did not start"):
+        process.run(ENDLESS, 20.0)
+
+
+def test_a_job_whose_process_dies_has_failed(process):
+    killer = threading.Thread(target=lambda: (wait_for(lambda: process._process is not None), process._process.kill()))
+    killer.start()
+    outcome = process.run(ENDLESS, LONG)
+    killer.join()
+    assert outcome.status == "failed"
+    assert "code -9" in outcome.error
+
+
+@needs_proc
+def test_a_process_ends_with_the_one_that_started_it():
+    code = (
+        "from grandag.reproduction.process import JobProcess; from tests.reproduction.examples import ENDLESS\n"
+        "JobProcess().run(ENDLESS, 600)"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).parents[2])
+    wait_for(lambda: children(parent.pid))
+    (worker,) = children(parent.pid)
+    parent.kill()
+    parent.wait()
+    wait_for(lambda: not is_alive(worker))
+
+
+def test_failures_do_not_stop_the_others_and_workers_do_not_matter():
+    jobs = [WRONG, RANDOM, *(item.job for item in plan(small(), n_datasets=1))]
+    one, two = (results(run_locally(jobs, n_workers, LONG)) for n_workers in (1, 2))
+    assert one == two
+    assert [one[job.key]["status"] for job in jobs] == ["failed"] + ["done"] * 3
+
+
+def test_leaving_early_ends_the_processes():
+    finished = run_locally([RANDOM, ENDLESS], 1, LONG)
+    assert next(finished)[1].status == "done"
+    finished.close()
+    assert not [thread for thread in threading.enumerate() if thread.name.endswith("(serve)")]
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """A scheduler and two workers without nannies: processes of their own."""
+    pytest.importorskip("distributed", reason="the cluster is in the extra cluster")
+    file = tmp_path / "scheduler.json"
+    quiet = {"cwd": tmp_path, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    module = [sys.executable, "-m"]
+    scheduler = subprocess.Popen(
+        [*module, "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
+         "--no-show", "--scheduler-file", str(file)], **quiet,
+    )  # fmt: skip
+    workers = [
+        subprocess.Popen(
+            [*module, "distributed.cli.dask_worker", "--scheduler-file", str(file), "--nthreads", "1", "--no-nanny",
+             "--no-dashboard"], **quiet,
+        )
+        for _ in range(2)
+    ]  # fmt: skip
+    wait_for(lambda: file.exists() and file.stat().st_size > 0)
+    address = json.loads(file.read_text())["address"]
+    wait_for(lambda: execution.cluster_size(address) == 2)
+    yield address, workers
+    for process in [*workers, scheduler]:
+        process.kill()
+        process.wait()
+
+
+@needs_proc
+def test_a_cluster_that_loses_a_worker_gives_the_same_results(cluster):
+    address, workers = cluster
+    planned = plan(small(), n_datasets=3)
+    jobs = [WRONG, *(item.job for item in planned)]
+    finished, killed = [], None
+    for pair in run_on_cluster(jobs, address, LONG):
+        finished.append(pair)
+        busy = [worker for worker in workers if children(worker.pid)]
+        if killed is None and len(busy) == 2:
+            killed, (job_process,) = busy[0], children(busy[0].pid)
+            os.kill(killed.pid, signal.SIGKILL)
+    assert killed is not None
+    wait_for(lambda: not is_alive(job_process))
+    assert len(finished) == len(jobs)
+    here = {job.key: work(job) for job in jobs}
+    assert results(finished) == results((job, here[job.key]) for job in jobs)
+    there = {job.key: outcome for job, outcome in finished}
+    assert to_csv(tabulate(small(), planned, there)) == to_csv(tabulate(small(), planned, here))
+
+
+def test_time_limit_on_a_cluster(cluster):
+    address, _ = cluster
+    outcomes = {job.key: outcome for job, outcome in run_on_cluster([ENDLESS, RANDOM], address, 5.0)}
+    assert outcomes[ENDLESS.key].status == "out of time"
+    assert outcomes[RANDOM.key].status == "done"
+
+
+def test_workers_of_another_version_are_refused():
+    with pytest.raises(ClusterError, match="but this is another"):
+        execution.work_remotely(RANDOM.as_dict(), LONG, "another")
+
+
+def test_no_scheduler(monkeypatch):
+    pytest.importorskip("distributed", reason="the cluster is in the extra cluster")
+    monkeypatch.setattr(execution, "_PATIENCE", 0.5)
+    with pytest.raises(ClusterError, match="no Dask scheduler at 'tcp:"):
+        list(run_on_cluster([RANDOM], "tcp://127.0.0.1:9", LONG))
+
+
+def test_no_package(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ClusterError, match=r"pip install 'grandag\[cluster\]'"):
+        list(run_on_cluster([RANDOM], "tcp://127.0.0.1:9", LONG))

@@ -1,0 +1,91 @@
+"""The paper's search spaces, against its own table, and draws from them."""
+
+import re
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from grandag.methods.registry import METHODS, build
+from grandag.parameters import ParameterError, check_parameters
+from grandag.tuning.spaces import NOT_OFFERED, SPACES, Choice, PowerOfTen, draw, draw_from
+from tests.conftest import SHARED
+
+AVAILABLE = [method for method in SPACES if method in METHODS]
+
+
+def paper_laws(cell):
+    """The laws in a cell of the paper's table, one per line of it."""
+    laws = []
+    for line in re.findall(r"[^\\{}]*(?:\\\#|\$|[^\\])*?\\sim U(?:\\\{.*?\\\}|\[.*?\])", cell):
+        inside = re.search(r"U(?:\\\{|\[)(.*?)(?:\\\}|\])$", line)[1]
+        numbers = [10.0 ** float(n[4:-1]) if n.startswith("10^") else float(n) for n in inside.split(", ")]
+        is_log = "Log(" in line
+        if is_log and "U[" in line:
+            laws.append(PowerOfTen(min(numbers), max(numbers)))
+        else:
+            laws.append(Choice(tuple(10.0**n if is_log else n for n in numbers)))
+    return laws
+
+
+def as_set(law):
+    return {law.low, law.high, "powers"} if isinstance(law, PowerOfTen) else {round(np.log(v), 9) for v in law.values}
+
+
+@pytest.mark.parametrize("method", [method for method in SPACES if method != "grandag++"])
+def test_spaces_are_those_of_the_table(method):
+    """Line by line, in the order of the table; what we do not offer is named, and is a line of the table too."""
+    (path,) = (SHARED / "paper").glob("*.txt") if (SHARED / "paper").is_dir() else (None,)
+    if path is None:
+        pytest.skip("the paper's source is not beside the project")
+    table = path.read_text().partition(r"\label{tab:hp_search}")[2]
+    title = {"grandag": "GraN-DAG"}.get(method, method.upper())
+    cell = re.search(rf"^{title} +&(.*)$", table, flags=re.MULTILINE)[1]
+    laws = paper_laws(cell)
+    ours = [as_set(law) for law in SPACES[method].values()]
+    found = [as_set(law) for law in laws]
+    assert len(found) == len(ours) + len(NOT_OFFERED.get(method, {}))
+    assert [law for law in found if law in ours] == ours
+
+
+def test_both_kinds_of_grandag_have_the_same_space():
+    assert SPACES["grandag++"] == SPACES["grandag"]
+
+
+@pytest.mark.parametrize("method", AVAILABLE)
+def test_every_value_is_legal(method):
+    for name, law in SPACES[method].items():
+        values = law.values if isinstance(law, Choice) else (10.0**law.low, 10.0**law.high)
+        for value in values:
+            estimator = build(method, {name: value})
+            check_parameters(estimator.get_params(), estimator._rules)
+
+
+def test_draws_are_repeatable_and_a_continuation():
+    assert draw("grandag", 20, seed=3) == draw("grandag", 20, seed=3)
+    assert draw("grandag", 5, seed=3) == draw("grandag", 20, seed=3)[:5]
+    assert draw("grandag", 20, seed=3) != draw("grandag", 20, seed=4)
+    assert draw("cam", 0) == []
+
+
+def test_laws_of_the_draws():
+    drawn = draw("grandag", 3000, seed=1)
+    units = np.array([values["n_units"] for values in drawn])
+    counts = [(units == value).sum() for value in (4, 8, 16, 32)]
+    assert sum(counts) == 3000
+    assert stats.chisquare(counts).pvalue > 1e-4
+    exponents = np.log10([values["learning_rate"] for values in drawn])
+    assert stats.kstest(exponents, stats.uniform(-3, 1).cdf).pvalue > 1e-4
+    layers = np.array([values["n_layers"] for values in drawn])
+    assert abs(stats.spearmanr(units, layers).statistic) < 0.08  # 4 standard errors
+
+
+def test_values_are_pythons_own():
+    drawn = draw_from({"a": Choice((1, 2)), "b": PowerOfTen(-1, 1)}, 3)
+    assert {type(values["a"]) for values in drawn} == {int}
+    assert {type(values["b"]) for values in drawn} == {float}
+
+
+def test_method_without_a_space():
+    with pytest.raises(ParameterError, match=r"must have a search space, as grandag, .* have; got 'random'"):
+        draw("random", 2)
