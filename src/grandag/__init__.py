@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from grandag import datasets, graph, metrics, simulate
     from grandag.knowledge import Knowledge
-    from grandag.methods.base import NotConvergedWarning, TrainingError, load
+    from grandag.learned import Learned, NotConvergedWarning, TrainingError
     from grandag.methods.cam.cam import CAM
     from grandag.methods.dag_gnn.dag_gnn import DAGGNN
     from grandag.methods.equivalence.ges import GES
     from grandag.methods.equivalence.gsf import GSF
     from grandag.methods.equivalence.pc import PC
-    from grandag.methods.grandag.estimator import GraNDAG
+    from grandag.methods.grandag.grandag import GraNDAG
     from grandag.methods.notears.notears import NOTEARS
     from grandag.methods.random_graph.random_graph import RandomGraph
+    from grandag.methods.storage import load
     from grandag.model import CausalModel
     from grandag.resampling import confidence
     from grandag.tuning.tune import tune
@@ -35,6 +36,7 @@ __all__ = [
     "CausalModel",
     "GraNDAG",
     "Knowledge",
+    "Learned",
     "NotConvergedWarning",
     "RandomGraph",
     "TrainingError",
@@ -53,15 +55,16 @@ _HOME = {
     "DAGGNN": "grandag.methods.dag_gnn.dag_gnn",
     "GES": "grandag.methods.equivalence.ges",
     "GSF": "grandag.methods.equivalence.gsf",
-    "GraNDAG": "grandag.methods.grandag.estimator",
+    "GraNDAG": "grandag.methods.grandag.grandag",
     "Knowledge": "grandag.knowledge",
     "NOTEARS": "grandag.methods.notears.notears",
     "PC": "grandag.methods.equivalence.pc",
     "confidence": "grandag.resampling",
-    "NotConvergedWarning": "grandag.methods.base",
+    "Learned": "grandag.learned",
+    "NotConvergedWarning": "grandag.learned",
     "RandomGraph": "grandag.methods.random_graph.random_graph",
-    "TrainingError": "grandag.methods.base",
-    "load": "grandag.methods.base",
+    "TrainingError": "grandag.learned",
+    "load": "grandag.methods.storage",
     "tune": "grandag.tuning.tune",
 }
 

@@ -1,4 +1,4 @@
-"""What speaks against trusting a graph, in plain words, with numbers and advice.
+"""Reasons to doubt a graph, in plain words, with numbers and advice.
 
 The noise of a variable is checked by its standardised residuals r, on at most 2,000 rows:
 
@@ -13,18 +13,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from grandag.gam import SplineTable
-from grandag.table import MIN_ROWS, constant_columns
+from grandag.table import MIN_ROWS, Scaling, constant_columns, same_columns
 
-if TYPE_CHECKING:
-    from grandag.model import CausalModel
-
-__all__ = ["Concern", "column_concerns", "graph_concerns", "noise_checks", "noise_concerns"]
+__all__ = [
+    "Concern",
+    "column_concerns",
+    "constant_concerns",
+    "copy_concerns",
+    "graph_concerns",
+    "noise_checks",
+    "noise_concerns",
+    "spread_rows",
+]
 
 MAX_ROWS = 2000
 """Rows that the checks of columns and noise use, evenly spread over the table."""
@@ -42,12 +48,16 @@ _SHOWN = 5
 
 @dataclass(frozen=True)
 class Concern:
-    """One reason not to trust the graph: its kind, the variables, the numbers, and a sentence with advice."""
+    """One reason to doubt the graph: its kind, the variables, the numbers, and a sentence with advice.
+
+    An urgent one is also a Python warning at the end of the fit.
+    """
 
     kind: str
     variables: tuple[str, ...]
     numbers: dict[str, Any]
     message: str
+    is_urgent: bool = False
 
 
 def spread_rows(values: np.ndarray) -> np.ndarray:
@@ -56,30 +66,28 @@ def spread_rows(values: np.ndarray) -> np.ndarray:
     return values if n <= MAX_ROWS else values[np.linspace(0, n - 1, MAX_ROWS).round().astype(int)]
 
 
-def noise_checks(model: CausalModel, values: np.ndarray) -> pd.DataFrame:
-    """One row per variable with noise, for rows `values` of the model's table.
+def noise_checks(
+    values: np.ndarray, residuals: np.ndarray, adjacency: np.ndarray, names: Sequence[str]
+) -> pd.DataFrame:
+    """One row per variable with noise, from rows (n, d) of a table and their standardised residuals (n, d).
 
     Columns: parents (how many), dependence_p_value (of the strongest of all tests, corrected), mean_explained and
     size_explained (parts of the variance of r and |r|), gaussian_w, gaussian_p_value, skewness, excess_kurtosis.
     """
     from scipy import stats
 
-    from grandag.model import Fixed
-
-    rows = spread_rows(values)
-    residuals = model.residuals(rows, standardised=True).to_numpy()
-    noisy = [j for j, c in enumerate(model.conditionals) if not isinstance(c, Fixed) and np.ptp(residuals[:, j]) > 0]
-    dependence = _dependence(rows, residuals, model.adjacency, noisy)
+    noisy = np.flatnonzero(~constant_columns(residuals)).tolist()
+    dependence = _dependence(values, residuals, adjacency, noisy)
     records = []
     for j in noisy:
         r = residuals[:, j]
         z = (r - r.mean()) / r.std()
         w, p_value = stats.shapiro(z) if len(z) >= 3 else (1.0, 1.0)
         gaussian = float(w), float(p_value), float((z**3).mean()), float((z**4).mean() - 3)
-        records.append((int(model.adjacency[:, j].sum()), *dependence[j], *gaussian))
+        records.append((int(adjacency[:, j].sum()), *dependence[j], *gaussian))
     columns = ["parents", "dependence_p_value", "mean_explained", "size_explained", "gaussian_w", "gaussian_p_value",
                "skewness", "excess_kurtosis"]  # fmt: skip
-    return pd.DataFrame(records, columns=columns, index=pd.Index([model.names[j] for j in noisy], name="variable"))
+    return pd.DataFrame(records, columns=columns, index=pd.Index([names[j] for j in noisy], name="variable"))
 
 
 def _dependence(
@@ -152,14 +160,39 @@ def graph_concerns(adjacency: np.ndarray, names: Sequence[str], n_rows: int) -> 
         table,
         lambda row: f"{row['parents']:.0f} parents, {row['rows_per_parent']:.0f} rows for each",
         f"There are fewer than {_ROWS_PER_PARENT} rows per parent for {{}}: some of these edges may be chance. Get "
-        "more rows, use fewer columns, or forbid edges that cannot be.",
+        "more rows, use fewer columns, or forbid impossible edges.",
     )
+
+
+def constant_concerns(values: np.ndarray, names: Sequence[str]) -> list[Concern]:
+    """Columns that hold one value only."""
+    constant = tuple(names[int(j)] for j in np.flatnonzero(constant_columns(values)))
+    if not constant:
+        return []
+    message = f"Constant columns are isolated nodes of the graph: {', '.join(map(repr, constant))}."
+    return [Concern("constant columns", constant, {}, message, is_urgent=True)]
+
+
+def copy_concerns(values: np.ndarray, names: Sequence[str]) -> list[Concern]:
+    """Pairs of varying columns that are the same up to units."""
+    pairs = same_columns(Scaling.standard(values).apply(values, "float32"), names)
+    return [
+        Concern(
+            "copied columns",
+            pair,
+            {},
+            f"Columns {pair[0]!r} and {pair[1]!r} hold the same numbers, up to units: edges from one of them may as "
+            "well be from the other. Leave one out.",
+            is_urgent=True,
+        )
+        for pair in pairs
+    ]
 
 
 def column_concerns(values: np.ndarray, names: Sequence[str], copies: Sequence[tuple[str, ...]] = ()) -> list[Concern]:
     """Pairs of varying columns that are nearly the same, up to a line or to any increasing or decreasing function.
 
-    Pairs in `copies` have been told of already.
+    Pairs in `copies` have a concern of their own.
     """
     from scipy.stats import rankdata
 

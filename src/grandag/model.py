@@ -16,10 +16,11 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
+from grandag.diagnostics import noise_checks, spread_rows
 from grandag.graph import is_acyclic, topological_order
 from grandag.parameters import ParameterError, as_generator, check_parameters, integer, number
 from grandag.parameters import random_state as seed_rule
-from grandag.table import TableError, as_table, suggestion
+from grandag.table import Table, TableError, as_table, suggestion
 
 __all__ = ["CausalModel", "Conditional", "Effect", "Fixed"]
 
@@ -168,10 +169,10 @@ class CausalModel:
 
     def check_noise(self, X: Any) -> pd.DataFrame:
         """Is the noise of each variable independent of its parents, and Gaussian? See `grandag.diagnostics`."""
-        from grandag.diagnostics import noise_checks
-
-        values, _ = self._values(X)
-        return noise_checks(self, values)
+        rows = spread_rows(self._values(X)[0])
+        is_fixed = [isinstance(conditional, Fixed) for conditional in self.conditionals]
+        residuals = np.where(is_fixed, 0.0, self.residuals(rows, standardised=True).to_numpy())
+        return noise_checks(rows, residuals, self.adjacency, self.names)
 
     def predict(self, X: Any, target: str | None = None) -> Any:
         """The mean of the target given its parents in X (a series), or of every variable given its own (a data frame).
@@ -225,24 +226,28 @@ class CausalModel:
 
     def _values(self, X: Any, nodes: np.ndarray | None = None) -> tuple[np.ndarray, pd.Index]:
         """The columns of X for some nodes, or for all, and its row labels; a data frame's are found by name."""
-        wanted = np.arange(len(self.names)) if nodes is None else nodes
-        if hasattr(X, "columns"):
-            given = {str(name): name for name in X.columns}
-            columns = [self.names[node] for node in wanted]
-            for name in columns:
-                if name not in given:
-                    near = suggestion(name, list(given))
-                    raise TableError(f"X has no column {name!r}, which the model needs{near}.")
-            selected = X[[given[name] for name in columns]]
-            values = as_table(selected, min_rows=1, min_columns=0).values
-        else:
-            values = as_table(X, min_rows=1, min_columns=1).values
-            if values.shape[1] != len(self.names):
+        if isinstance(X, Table) or not hasattr(X, "columns"):
+            table = as_table(X, min_rows=1, min_columns=1)
+            if table.values.shape[1] != len(self.names):
                 raise TableError(
-                    f"X has {values.shape[1]} columns, but the model has {len(self.names)}: give them all, in order."
+                    f"X has {table.values.shape[1]} columns, but the model has {len(self.names)}: give them all, in "
+                    "order."
                 )
-            values = values[:, wanted]
-        return values, X.index if isinstance(X, pd.DataFrame) else pd.RangeIndex(len(values))
+            table = table if nodes is None else table.select(nodes)
+        else:
+            wanted = self.names if nodes is None else [self.names[node] for node in nodes]
+            table = as_table(self._columns(X, wanted), min_rows=1, min_columns=0)
+        return table.values, pd.RangeIndex(len(table.values)) if table.index is None else table.index
+
+    @staticmethod
+    def _columns(X: Any, names: Sequence[str]) -> Any:
+        """The columns of a data frame with these names."""
+        given = {str(name): name for name in X.columns}
+        for name in names:
+            if name not in given:
+                near = suggestion(name, list(given))
+                raise TableError(f"X has no column {name!r}, which the model needs{near}.")
+        return X[[given[name] for name in names]]
 
     def _frame(self, values: np.ndarray, index: pd.Index | None = None) -> pd.DataFrame:
         return pd.DataFrame(values, columns=list(self.names), index=index)

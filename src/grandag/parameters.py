@@ -1,30 +1,52 @@
-"""Checks of constructor parameters: an error names the parameter, what is legal and what was found."""
+"""Parameters, each declared once: default, legal values, help, source in the paper, presets and search space.
+
+A method declares its parameters as fields of a frozen dataclass, its config:
+
+    @dataclass(frozen=True, kw_only=True)
+    class CamConfig:
+        prune: bool = parameter(True, boolean, "Drop edges that are not significant.", paper=True)
+
+The estimator's constructor, the check of values, presets, the command line's options with their help, the tables of
+the documentation and the search spaces of `grandag.tune` are all read from there.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from grandag.knowledge import Knowledge
 
 __all__ = [
+    "Choice",
+    "Distribution",
+    "Parameter",
     "ParameterError",
+    "PowerOfTen",
     "Rule",
     "as_generator",
     "boolean",
     "check_parameters",
+    "count",
     "integer",
     "knowledge",
     "n_jobs",
     "number",
     "one_of",
     "optional",
+    "parameter",
+    "parameters_of",
     "plain",
+    "positive",
+    "probability",
     "random_state",
+    "redeclared",
 ]
 
 
@@ -40,11 +62,85 @@ class ParameterError(ValueError):
         return type(self), (self.name, self.message)  # an exception is rebuilt from its text otherwise, which fails
 
 
-class Rule(NamedTuple):
-    """When a value is legal, and how to say so."""
+@dataclass(frozen=True)
+class Rule:
+    """When a value is legal, how to say so, and which value a word on the command line stands for."""
 
     is_legal: Callable[[Any], bool]
     description: str
+    parse: Callable[[str], Any] = str  # raises ValueError for a word that stands for nothing
+    words: tuple[str, ...] = ()  # all legal words, where there are few
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of some values, each equally likely."""
+
+    values: tuple[Any, ...]
+
+    def draw(self, rng: np.random.Generator) -> Any:
+        """One value."""
+        return self.values[int(rng.integers(len(self.values)))]
+
+
+@dataclass(frozen=True)
+class PowerOfTen:
+    """10^u, u uniform between two exponents."""
+
+    low: float
+    high: float
+
+    def draw(self, rng: np.random.Generator) -> float:
+        """One value."""
+        return float(10.0 ** rng.uniform(self.low, self.high))
+
+
+Distribution = Choice | PowerOfTen
+"""How a hyper-parameter search draws a parameter."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """Everything that is declared of a parameter."""
+
+    default: Any
+    rule: Rule
+    description: str
+    source: str = ""  # where the paper, or the released program, has it
+    search: Distribution | None = None
+    presets: Mapping[str, Any] = dataclasses.field(default_factory=dict)  # values by the name of the preset
+
+    def value_in(self, preset: str) -> Any:
+        """The value that a preset gives it."""
+        return self.presets.get(preset, self.default)
+
+
+def parameter(
+    default: Any, rule: Rule, description: str, *, source: str = "", search: Distribution | None = None, **presets: Any
+) -> Any:
+    """A field of a config. Keywords beyond those above are values in presets: `paper=1e-4`."""
+    declared = Parameter(default, rule, description, source, search, presets)
+    return dataclasses.field(default=default, metadata={"parameter": declared})
+
+
+def redeclared(config: type, name: str, default: Any, *, search: Distribution | None = None, **presets: Any) -> Any:
+    """A parameter of another config with a default, search space and presets of its own."""
+    other = parameters_of(config)[name]
+    return parameter(default, other.rule, other.description, source=other.source, search=search, **presets)
+
+
+def parameters_of(config: type) -> dict[str, Parameter]:
+    """The parameters that a config or an estimator declares, by name, in the order of their declaration."""
+    return {
+        field.name: field.metadata["parameter"] for field in dataclasses.fields(config) if "parameter" in field.metadata
+    }
+
+
+def check_parameters(values: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
+    """Raise for the first illegal value."""
+    for name, rule in rules.items():
+        if not rule.is_legal(values[name]):
+            raise ParameterError(name, f"must be {rule.description}; got {values[name]!r}.")
 
 
 def integer(minimum: int) -> Rule:
@@ -53,7 +149,7 @@ def integer(minimum: int) -> Rule:
     def is_legal(value: Any) -> bool:
         return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= minimum
 
-    return Rule(is_legal, f"a whole number, at least {minimum}")
+    return Rule(is_legal, f"a whole number, at least {minimum}", int)
 
 
 def number(minimum: float, maximum: float = math.inf, *, open_minimum: bool = False) -> Rule:
@@ -66,26 +162,47 @@ def number(minimum: float, maximum: float = math.inf, *, open_minimum: bool = Fa
 
     above = "above" if open_minimum else "at least"
     below = "" if maximum == math.inf else f" and at most {maximum:g}"
-    return Rule(is_legal, f"a number {above} {minimum:g}{below}")
+    return Rule(is_legal, f"a number {above} {minimum:g}{below}", float)
 
 
 def one_of(*values: Any) -> Rule:
-    """One of a few values."""
+    """One of a few values; on the command line, True and False are yes and no."""
+    words = {_WORDS.get(value, str(value)): value for value in values}
+
+    def parse(word: str) -> Any:
+        if word not in words:
+            raise ValueError(word)
+        return words[word]
+
     return Rule(
         lambda value: any(type(plain(value)) is type(legal) and value == legal for legal in values),
         "one of " + ", ".join(map(repr, values)),
+        parse,
+        tuple(words),
     )
+
+
+_WORDS: dict[Any, str] = {True: "yes", False: "no"}
 
 
 def optional(rule: Rule) -> Rule:
     """None, or what another rule allows."""
-    return Rule(lambda value: value is None or rule.is_legal(value), f"None or {rule.description}")
+    return Rule(
+        lambda value: value is None or rule.is_legal(value),
+        f"None or {rule.description}",
+        lambda word: None if word.lower() == "none" else rule.parse(word),
+        ("none", *rule.words) if rule.words else (),
+    )
 
 
 boolean = one_of(True, False)
+count = integer(1)
+positive = number(0, open_minimum=True)
+probability = number(0, 1)
 n_jobs = Rule(
     lambda value: value is None or (integer(-1).is_legal(value) and value != 0),
     "None, -1 (all cores) or a count of threads",
+    int,
 )
 knowledge = Rule(
     lambda value: value is None or isinstance(value, Knowledge | Mapping | str | Path),
@@ -96,6 +213,7 @@ random_state = Rule(
         value is None or integer(0).is_legal(value) or isinstance(value, np.random.Generator | np.random.RandomState)
     ),
     "None, a whole number of at least 0, a numpy Generator or a RandomState",
+    int,
 )
 
 
@@ -113,10 +231,3 @@ def plain(value: Any) -> Any:
     if isinstance(value, Path):
         return str(value)
     return value.item() if isinstance(value, np.generic) else value
-
-
-def check_parameters(values: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
-    """Raise for the first illegal value."""
-    for name, rule in rules.items():
-        if not rule.is_legal(values[name]):
-            raise ParameterError(name, f"must be {rule.description}; got {values[name]!r}.")

@@ -21,11 +21,12 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 
 from grandag.graph import directed_part, is_acyclic, skeleton
-from grandag.methods.base import StructureLearner, TrainingError, as_generator
-from grandag.parameters import check_parameters, integer, one_of
+from grandag.learned import Learned, TrainingError
+from grandag.methods.estimator import StructureLearner
+from grandag.parameters import as_generator, check_parameters, integer, one_of
 from grandag.parameters import n_jobs as n_jobs_rule
 from grandag.progress import Listener, Progress
-from grandag.table import TableError, as_table
+from grandag.table import Table, TableError, as_table
 
 __all__ = ["KINDS", "Confidence", "attach", "confidence", "describe"]
 
@@ -104,11 +105,11 @@ class Confidence:
 
 
 class _Refit(NamedTuple):
-    adjacency: np.ndarray | None = None
-    strength: np.ndarray | None = None
-    converged: bool = False
-    failure: str | None = None
+    """A fitted model or what was learned, whichever is to be kept; or why there is none."""
+
+    learned: Learned | None = None
     model: StructureLearner | None = None
+    failure: str | None = None
 
 
 def confidence(
@@ -130,12 +131,12 @@ def confidence(
     Args:
         estimator: Any method of the library, fitted or not; it is not changed.
         X: The table.
-        resamples: How many refits.
+        resamples: Number of refits.
         kind: "bootstrap", "subsample" or "restarts".
         random_state: Seed of the resampling and of the refits.
         n_jobs: Processes, -1 for all cores.
         keep_models: Keep the refitted estimators in `models`, for the interval of `average_effect(resamples=...)`.
-        listener: Told after every refit.
+        listener: Called after every refit.
 
     Example:
         >>> from grandag import CAM, datasets
@@ -148,9 +149,8 @@ def confidence(
         {"resamples": integer(1), "kind": one_of(*KINDS), "n_jobs": n_jobs_rule},
     )
     table = as_table(X, missing=estimator.missing)
-    frame = pd.DataFrame(table.values, columns=list(table.names))
     streams = as_generator(random_state).spawn(resamples)
-    jobs = (delayed(_refit)(_quiet(estimator), frame, kind, stream, keep_models) for stream in streams)
+    jobs = (delayed(_refit)(_quiet(estimator), table, kind, stream, keep_models) for stream in streams)
     refits: list[_Refit] = []
     was_interrupted = False
     try:
@@ -160,16 +160,21 @@ def confidence(
                 listener(Progress("resample", len(refits), resamples))
     except KeyboardInterrupt:
         was_interrupted = True
-    good = [refit for refit in refits if refit.adjacency is not None]
+    good = [refit.learned for refit in refits if refit.learned is not None]
     if not good:
         reason = next((refit.failure for refit in refits if refit.failure), "it was interrupted before the first ended")
         raise TrainingError(f"No refit gave a graph: {reason}")
     return Confidence(
-        table.names, kind, resamples, np.array([refit.adjacency for refit in good]),
-        np.array([refit.strength for refit in good]), sum(not refit.converged for refit in good),
-        tuple(refit.failure for refit in refits if refit.failure),
-        tuple(refit.model for refit in good if refit.model is not None), was_interrupted,
-    )  # fmt: skip
+        table.names,
+        kind,
+        resamples,
+        adjacencies=np.array([learned.adjacency for learned in good]),
+        strengths=np.array([learned.strength for learned in good]),
+        n_not_converged=sum(not learned.converged for learned in good),
+        failures=tuple(refit.failure for refit in refits if refit.failure),
+        models=tuple(refit.model for refit in refits if refit.model is not None),
+        was_interrupted=was_interrupted,
+    )
 
 
 def _in_parallel(jobs: Iterator[Any], n_jobs: int | None) -> Iterator[_Refit]:
@@ -185,32 +190,30 @@ def _quiet(estimator: StructureLearner) -> StructureLearner:
     return copy
 
 
-def _refit(
-    estimator: StructureLearner, frame: pd.DataFrame, kind: str, rng: np.random.Generator, keep_model: bool
-) -> _Refit:
-    n = len(frame)
+def _refit(estimator: StructureLearner, table: Table, kind: str, rng: np.random.Generator, keep_model: bool) -> _Refit:
+    n = len(table.values)
     if kind == "bootstrap":
-        frame = frame.iloc[rng.integers(n, size=n)]
+        table = table.take(rng.integers(n, size=n))
     elif kind == "subsample":
-        frame = frame.iloc[rng.permutation(n)[: max(1, n // 2)]]
+        table = table.take(rng.permutation(n)[: max(1, n // 2)])
     if "random_state" in estimator.get_params():
         estimator.set_params(random_state=int(rng.integers(2**31)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            model = estimator.fit(frame.reset_index(drop=True))
+            model = estimator.fit(table)
         except (TableError, TrainingError) as error:
             return _Refit(failure=str(error))
-    converged = getattr(model, "converged_", True)
-    return _Refit(model.adjacency_, model.strength_, converged, model=model if keep_model else None)
+    return _Refit(model.learned_, model if keep_model else None)
 
 
 def attach(model: StructureLearner, result: Confidence) -> None:
     """Give a fitted model the frequencies of its edges, so that they appear wherever its edges do."""
-    model.frequency_, model.reverse_frequency_ = result.frequency, result.frequency.T.copy()
-    if not model.is_dag_:
-        model.adjacency_frequency_ = result.adjacency_frequency
-    model.notes_.append(describe(result))
+    learned: Learned = model.learned_
+    facts = {"frequency": result.frequency, "reverse_frequency": result.frequency.T.copy()}
+    if not learned.is_dag:
+        facts["adjacency_frequency"] = result.adjacency_frequency
+    model.learned_ = learned.with_facts(facts, describe(result))
 
 
 def describe(result: Confidence) -> str:

@@ -1,5 +1,5 @@
 """The command line: one module per command."""
 
-from grandag.cli.app import app, main
+from grandag.cli.app import app_for, main
 
-__all__ = ["app", "main"]
+__all__ = ["app_for", "main"]

@@ -23,7 +23,7 @@ import numpy as np
 from grandag.engine.compiled import compiled
 from grandag.engine.optimiser import adam
 
-__all__ = ["Autoencoder", "loss_and_gradient", "train_epoch"]
+__all__ = ["Autoencoder", "loss_and_gradient", "predict_one", "train_epoch"]
 
 DIAGONAL_PENALTY = 100.0
 
@@ -54,6 +54,11 @@ class Autoencoder(NamedTuple):
         _, w, encoder, decoder = parts(self.parameters, values.shape[1], self.n_encoder_units)
         return np.asarray(apply_network(decoder, (apply_network(encoder, values) + w[0]) @ self.weights))
 
+    def networks(self) -> tuple[float, np.ndarray, np.ndarray]:
+        """w, and the networks f and g, each in one vector."""
+        _, w, encoder, decoder = parts(self.parameters, len(self.allowed), self.n_encoder_units)
+        return float(w[0]), encoder.copy(), decoder.copy()
+
     def evidence_lower_bound(self, values: np.ndarray) -> float:
         """Mean over rows of -|x - x^|^2 / 2 - |z|^2 / 2, the objective of training without its constants."""
         gradient = np.empty_like(self.parameters)
@@ -61,6 +66,14 @@ class Autoencoder(NamedTuple):
             self.parameters, gradient, values, self.allowed, self.n_encoder_units, 0.0, 0.0
         )
         return -float(reconstruction + divergence)
+
+
+def predict_one(
+    encoder: np.ndarray, decoder: np.ndarray, shift: float, weights: np.ndarray, parents: np.ndarray
+) -> np.ndarray:
+    """g(sum_i A_ij (f(x_i) + w)) of one variable (n,), from its parents (n, p) and their weights (p,)."""
+    latent = (apply_network(encoder, parents) + shift) @ weights
+    return np.asarray(apply_network(decoder, latent[:, None])[:, 0])
 
 
 def train_epoch(

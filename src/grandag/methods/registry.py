@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from grandag.methods.base import StructureLearner
+from grandag.parameters import ParameterError, parameters_of
+from grandag.table import suggestion
 
-__all__ = ["METHODS", "Method", "build"]
+__all__ = ["METHODS", "Method", "build", "find", "name_of"]
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Method:
 
     location: str
     description: str
-    parameters: dict[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def estimator(self) -> Any:
         """The estimator class (imported on demand)."""
@@ -28,9 +28,9 @@ class Method:
 
 
 METHODS = {
-    "grandag": Method("grandag.methods.grandag.estimator:GraNDAG", "GraN-DAG: additive Gaussian noise"),
+    "grandag": Method("grandag.methods.grandag.grandag:GraNDAG", "GraN-DAG: additive Gaussian noise"),
     "grandag++": Method(
-        "grandag.methods.grandag.estimator:GraNDAG",
+        "grandag.methods.grandag.grandag:GraNDAG",
         "GraN-DAG++: mean and variance depend on the parents",
         {"density": "gaussian"},
     ),
@@ -40,26 +40,40 @@ METHODS = {
     "ges": Method("grandag.methods.equivalence.ges:GES", "GES: greedy search over equivalence classes, linear"),
     "gsf": Method("grandag.methods.equivalence.gsf:GSF", "GSF: the same search with kernel regressions, nonlinear"),
     "pc": Method("grandag.methods.equivalence.pc:PC", "PC: independence tests, linear"),
-    "random": Method(
-        "grandag.methods.random_graph.random_graph:RandomGraph", "RANDOM: a random graph, whatever the data"
-    ),
+    "random": Method("grandag.methods.random_graph.random_graph:RandomGraph", "RANDOM: a random graph"),
 }
 
 
-def build(
-    method: str, parameters: Mapping[str, Any], *, preset: str = "default", seed: int | None = None
-) -> StructureLearner:
-    """An estimator by the name of its method: a preset, changed by parameters; a method without chance has no seed."""
-    from grandag.parameters import ParameterError
-
+def find(method: str) -> Method:
+    """The entry of a name, or an error that says which there are."""
     if method not in METHODS:
-        raise ParameterError("method", f"must be one of {', '.join(METHODS)}; got {method!r}.")
-    entry = METHODS[method]
+        raise ParameterError(
+            "method", f"must be one of {', '.join(METHODS)}; got {method!r}{suggestion(method, list(METHODS))}"
+        )
+    return METHODS[method]
+
+
+def build(method: str, parameters: Mapping[str, Any], *, preset: str = "default", seed: int | None = None) -> Any:
+    """An estimator by the name of its method: a preset, changed by parameters; a deterministic method takes no seed."""
+    entry = find(method)
     estimator = entry.estimator()
-    known = estimator().get_params()
+    known = parameters_of(estimator)
     for name in parameters:
         if name not in known:
             raise ParameterError(name, f"has no meaning for the method {method!r}.")
     chance = {"random_state": seed} if "random_state" in known else {}
-    model: StructureLearner = estimator.preset(preset, **{**entry.parameters, **chance, **parameters})
-    return model
+    return estimator.preset(preset, **{**entry.parameters, **chance, **parameters})
+
+
+def name_of(estimator: Any) -> str:
+    """The name of an estimator's method: the entry of its class that sets most of its parameters as they are."""
+    location = f"{type(estimator).__module__}:{type(estimator).__name__}"
+    fitting = [
+        name
+        for name, entry in METHODS.items()
+        if entry.location == location
+        and all(getattr(estimator, key) == value for key, value in entry.parameters.items())
+    ]
+    if not fitting:
+        raise LookupError(f"{type(estimator).__name__} is not in the registry of methods (grandag.methods.registry).")
+    return max(fitting, key=lambda name: len(METHODS[name].parameters))

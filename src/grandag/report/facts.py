@@ -2,34 +2,66 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
+import pandas as pd
+
 from grandag import __version__
-from grandag.methods.base import StructureLearner
+from grandag.drawing import to_svg
+from grandag.learned import Learned
+from grandag.methods.estimator import StructureLearner
 from grandag.parameters import plain
 
-__all__ = ["edge_table", "headline", "summary"]
+__all__ = ["FitSummary", "edge_table", "headline"]
 
 
-def summary(model: StructureLearner, *, data: str, seconds: float | None) -> dict[str, Any]:
-    """The facts of a run as plain values: configuration, seed, outcome, edges; the time if it was taken."""
-    facts: dict[str, Any] = {
-        "data": data,
-        "method": model.method,
-        "grandag": __version__,
-        "parameters": {name: plain(value) for name, value in model.get_params(deep=False).items()},
-        "seconds": None if seconds is None else round(seconds, 2),
-        "notes": getattr(model, "notes_", []),
-        "warnings": [asdict(concern) for concern in getattr(model, "warnings_", [])],
-    }
-    for name in ("converged", "n_iter", "held_out_log_likelihood"):
-        if hasattr(model, f"{name}_"):
-            facts[name] = getattr(model, f"{name}_")
-    facts["nodes"] = list(model.names_)
-    facts["edges"] = model.edges_.to_dict(orient="records")
-    return facts
+@dataclass(frozen=True)
+class FitSummary:
+    """A fitted model with the facts and the drawing of its graph, each made once however many places show them."""
+
+    model: StructureLearner
+    data: str
+    seconds: float | None = None
+
+    @property
+    def learned(self) -> Learned:
+        """What the model learned."""
+        learned: Learned = self.model.learned_
+        return learned
+
+    @functools.cached_property
+    def facts(self) -> dict[str, Any]:
+        """The run as plain values: configuration, seed, result, edges; the time if it was taken."""
+        learned = self.learned
+        facts: dict[str, Any] = {
+            "data": self.data,
+            "method": self.model.method,
+            "grandag": __version__,
+            "parameters": {name: plain(value) for name, value in self.model.get_params(deep=False).items()},
+            "seconds": None if self.seconds is None else round(self.seconds, 2),
+            "notes": list(learned.notes),
+            "warnings": [asdict(concern) for concern in learned.concerns],
+        }
+        if learned.convergence is not None:
+            facts |= {"converged": learned.converged, "n_iter": learned.n_iter}
+        if "held_out_log_likelihood" in learned.values:
+            facts["held_out_log_likelihood"] = learned.values["held_out_log_likelihood"]
+        facts["nodes"] = list(learned.names)
+        facts["edges"] = self.edges.to_dict(orient="records")
+        return facts
+
+    @functools.cached_property
+    def edges(self) -> pd.DataFrame:
+        """The edges, strongest first."""
+        return self.learned.edges()
+
+    @functools.cached_property
+    def svg(self) -> str:
+        """The drawing."""
+        return to_svg(self.model.graph_, width_by=self.learned.width_by)
 
 
 def headline(facts: dict[str, Any]) -> str:

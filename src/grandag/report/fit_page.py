@@ -1,6 +1,6 @@
 """One fit as a page: graph, edges, how training went, the curve of every edge, and what to be careful about.
 
-Everything is read from attributes of the fitted estimator; what a method does not have, its page does not show.
+Everything is read from what was learned; what a method does not have, its page does not show.
 """
 
 from __future__ import annotations
@@ -8,29 +8,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import networkx as nx
 import numpy as np
 from markupsafe import Markup
 
-from grandag.drawing import to_svg
-from grandag.graph import to_networkx
+from grandag.methods.estimator import StructureLearner
 from grandag.metrics.matching import matched
-from grandag.model import CausalModel
 from grandag.report.environment import environment as this_environment
-from grandag.report.facts import edge_table, headline, summary
+from grandag.report.facts import FitSummary, edge_table, headline
 from grandag.report.page import render
 from grandag.report.partial_effects import partial_effect, partial_effect_chart
 from grandag.report.training_charts import connectivity_chart, training_charts
-from grandag.table import as_table
+from grandag.table import Table, as_table
 
-__all__ = ["fit_page"]
+__all__ = ["fit_page", "page_of"]
 
 _MOST_CURVES = 200
 """The strongest; the page says how many more there are."""
 
 
 def fit_page(
-    estimator: Any,
+    estimator: StructureLearner,
     X: Any,
     *,
     data: str = "a table",
@@ -43,8 +40,8 @@ def fit_page(
     Args:
         estimator: Any fitted method. `GraNDAG(record_A_phi=True)` also shows A_phi over training.
         X: The table that it was fitted to.
-        data: What to call the table.
-        seconds: What the fit took.
+        data: The name of the table.
+        seconds: The time that the fit took.
         truth: The true graph, if it is known: any graph on the same nodes.
         environment: Versions and machine as text by name; by default those of now.
 
@@ -58,21 +55,27 @@ def fit_page(
         >>> page.startswith("<!DOCTYPE html>")
         True
     """
-    facts = summary(estimator, data=data, seconds=seconds)
-    adjacency, names = estimator.adjacency_, tuple(estimator.names_)
+    table = as_table(X, missing=estimator.missing)
+    return page_of(FitSummary(estimator, data, seconds), table, truth=truth, environment=environment)
+
+
+def page_of(fit: FitSummary, table: Table, *, truth: Any = None, environment: Mapping[str, str] | None = None) -> str:
+    """The page of a fit whose summary may have been shown elsewhere."""
+    learned = fit.learned
+    adjacency, names = learned.adjacency, learned.names
     true = None if truth is None else _truth(truth, adjacency, names)
     return render(
         "fit.html",
-        facts=facts,
-        headline=headline(facts),
-        drawing=Markup(_drawing(estimator)),
-        edges=_edges(facts["edges"], adjacency, names, true),
+        facts=fit.facts,
+        headline=headline(fit.facts),
+        drawing=Markup(fit.svg),
+        edges=_edges(fit.facts["edges"], adjacency, names, true),
         missing=[] if true is None else _missing(adjacency, names, true),
         has_truth=true is not None,
-        charts=[*training_charts(estimator), *connectivity_chart(estimator, true)],
-        curves=list(_curves(estimator, X)),
+        charts=[*training_charts(learned), *connectivity_chart(learned, true, fit.facts["parameters"])],
+        curves=list(_curves(fit, table)),
         n_hidden=max(0, int(adjacency.sum()) - _MOST_CURVES),
-        parameters={name: repr(value) for name, value in facts["parameters"].items()},
+        parameters={name: repr(value) for name, value in fit.facts["parameters"].items()},
         environment=this_environment() if environment is None else environment,
     )
 
@@ -82,15 +85,6 @@ def _truth(truth: Any, adjacency: np.ndarray, names: tuple[str, ...]) -> np.ndar
     pair = matched(truth, (adjacency, names))
     order = [pair.names.index(name) for name in names]
     return pair.truth[np.ix_(order, order)]
-
-
-def _drawing(estimator: Any) -> str:
-    """The graph as SVG, edges without direction as lines without arrow heads."""
-    graph: nx.DiGraph = to_networkx(estimator.adjacency_, estimator.names_)
-    for source, target, known in estimator.graph_.edges(data=True):
-        if graph.has_edge(source, target):
-            graph.edges[source, target].update(known)
-    return to_svg(graph, width_by="frequency" if hasattr(estimator, "frequency_") else "strength")
 
 
 def _edges(
@@ -139,23 +133,12 @@ def _missing(adjacency: np.ndarray, names: tuple[str, ...], true: np.ndarray) ->
     ]
 
 
-def _curves(estimator: Any, X: Any) -> Iterator[Markup]:
+def _curves(fit: FitSummary, table: Table) -> Iterator[Markup]:
     """The effect of each parent on its child by the fitted conditionals, strongest edges first."""
-    model = _model(estimator)
+    model = fit.learned.model
     if model is None:
         return
-    values = as_table(X, missing=estimator.missing).values
-    strongest = estimator.edges_.head(_MOST_CURVES)[["source", "target"]].itertuples(index=False)
-    for names in strongest:
+    for names in fit.edges.head(_MOST_CURVES)[["source", "target"]].itertuples(index=False):
         source, target = (model.names.index(name) for name in names)
         if model.adjacency[source, target]:
-            yield partial_effect_chart(partial_effect(model, values, source, target), *names)
-
-
-def _model(estimator: Any) -> CausalModel | None:
-    """Graph and conditionals; None after `retrain=False`, and for methods that learn nothing but a graph."""
-    try:
-        model: CausalModel | None = getattr(estimator, "model_", None)
-    except RuntimeError:
-        return None
-    return model
+            yield partial_effect_chart(partial_effect(model, table.values, source, target), *names)

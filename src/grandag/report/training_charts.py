@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from markupsafe import Markup
 
+from grandag.learned import Learned
 from grandag.report.charts import Axis, Line, chart, thinned
 
 __all__ = ["connectivity_chart", "training_charts"]
@@ -28,9 +28,9 @@ _OBJECTIVES = {
 """Titles, columns of `trace_` and their names in the legend."""
 
 
-def training_charts(estimator: Any) -> Iterator[Markup]:
+def training_charts(learned: Learned) -> Iterator[Markup]:
     """h, and likelihoods or objectives, over training; nothing for methods without a trace."""
-    trace: pd.DataFrame | None = getattr(estimator, "trace_", None)
+    trace = learned.trace
     if trace is None or trace.empty:
         return
     x_label = "iteration" if "iteration" in trace else "subproblem"
@@ -61,21 +61,21 @@ def _without_start(values: np.ndarray) -> np.ndarray:
     return np.asarray(finite[finite >= np.quantile(finite, 0.01)]) if finite.size else finite
 
 
-def connectivity_chart(estimator: Any, true: np.ndarray | None) -> Iterator[Markup]:
+def connectivity_chart(learned: Learned, true: np.ndarray | None, parameters: Mapping[str, Any]) -> Iterator[Markup]:
     """The paper's figure: entries of A_phi as training proceeds, those of true edges in green and others in red.
 
-    Without a known truth the edges of the final graph are marked. Needs `A_phi_trace_`.
+    Without a known truth the edges of the final graph are marked. Nothing if A_phi was not recorded.
     """
-    history: np.ndarray | None = getattr(estimator, "A_phi_trace_", None)
-    if history is None or not len(history):
+    history, trace = learned.matrices.get("A_phi_trace"), learned.trace
+    if history is None or trace is None or not len(history):
         return
     kept = thinned(len(history), _MOST_SNAPSHOTS)
-    steps, history = estimator.trace_["iteration"].to_numpy()[kept], history[kept]
-    is_marked, largest = estimator.adjacency_ if true is None else true, history.max(axis=0)
+    steps, history = trace["iteration"].to_numpy()[kept], history[kept]
+    is_marked, largest = learned.adjacency if true is None else true, history.max(axis=0)
     others = np.argwhere((largest > 0) & ~is_marked)
     others = others[np.argsort(-largest[tuple(others.T)], kind="stable")]
     edges = np.argwhere((largest > 0) & is_marked)
-    epsilon = float(estimator.mask_threshold)
+    epsilon = float(parameters["mask_threshold"])
     looks = (
         ("edges of the final graph", "line-one", "line-other")
         if true is None

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from grandag.methods.base import TrainingError
+from grandag.learned import TrainingError
 from grandag.methods.registry import METHODS, build
 from grandag.parameters import ParameterError
 from grandag.progress import Listener

@@ -20,7 +20,8 @@ from threadpoolctl import threadpool_limits
 
 from grandag import __version__
 from grandag.knowledge import Knowledge, KnowledgeError
-from grandag.methods.base import StructureLearner, TrainingError
+from grandag.learned import TrainingError
+from grandag.methods.estimator import StructureLearner
 from grandag.methods.registry import build
 from grandag.parameters import ParameterError, check_parameters, integer, number, optional, plain
 from grandag.parameters import n_jobs as n_jobs_rule
@@ -98,7 +99,9 @@ class Tuning:
 
     def estimator(self) -> StructureLearner:
         """The method with the best parameters, not fitted."""
-        return build(self.method, {**self.best_parameters, **self.fixed}, preset=self.preset, seed=self.seed)
+        parameters = {**self.best_parameters, **self.fixed}
+        estimator: StructureLearner = build(self.method, parameters, preset=self.preset, seed=self.seed)
+        return estimator
 
     def best_estimator(self, X: Any, *, listener: Listener | None = None) -> StructureLearner:
         """The method with the best parameters, fitted to all rows of X."""

@@ -8,9 +8,8 @@ edge that raises the score most and closes no cycle, until the graph is complete
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -19,27 +18,35 @@ import pandas as pd
 
 from grandag.gam import AdditiveFit, Curve, SplineTable
 from grandag.gam.boosting import boosting_shares
-from grandag.methods.generative import GenerativeLearner
-from grandag.parameters import boolean, integer, knowledge, number, one_of, optional
+from grandag.knowledge import Masks
+from grandag.learned import Learned
+from grandag.methods.estimator import StructureLearner, estimator
+from grandag.methods.stages.prune import PruneConfig, prune
+from grandag.parameters import PowerOfTen, integer, one_of, optional, parameter, redeclared
 from grandag.progress import Listener, Progress
 from grandag.table import Table
 
-__all__ = ["CAM", "AdditiveConditional", "Insertion", "greedy_search", "preselect"]
+__all__ = ["CAM", "AdditiveConditional", "CamConfig", "Insertion", "insert_edges", "learn", "preselect"]
 
 _PRESELECTION_FROM = 30
 """Number of variables from which candidates are selected first."""
 
-_PRESETS: dict[str, dict[str, Any]] = {"default": {}, "paper": {"preselection": True}}
 
-_RULES = {
-    "preselection": one_of("auto", True, False),
-    "max_parents": optional(integer(0)),
-    "prune": boolean,
-    "prune_cutoff": number(0, 1),
-    "knowledge": knowledge,
-    "missing": one_of("error", "drop"),
-    "verbose": boolean,
-}
+@dataclass(frozen=True, kw_only=True)
+class CamConfig(PruneConfig):
+    """Parameters of CAM."""
+
+    preselection: bool | str = parameter(
+        "auto",
+        one_of("auto", True, False),
+        "Select candidate parents by boosting first; 'auto': from 30 variables on.",
+        source="the paper's tables: at every size",
+        paper=True,
+    )
+    max_parents: int | None = parameter(
+        None, optional(integer(0)), "Maximum number of parents per variable; None: one per 20 rows.", source="R's CAM"
+    )
+    prune_cutoff: float = redeclared(PruneConfig, "prune_cutoff", 0.001, search=PowerOfTen(-6, 0), paper=0.001)
 
 
 def preselect(
@@ -65,7 +72,7 @@ class Insertion(NamedTuple):
     score: float
 
 
-def greedy_search(
+def insert_edges(
     table: SplineTable,
     candidates: np.ndarray,
     max_parents: int,
@@ -173,60 +180,77 @@ class AdditiveConditional:
         return mean, np.full(len(parents), self.scale)
 
 
-def _to_arrays(conditionals: Sequence[AdditiveConditional]) -> dict[str, np.ndarray]:
-    """Conditionals as arrays: curves one after the other, in the order of the conditionals."""
-    curves = [curve for conditional in conditionals for curve in conditional.curves]
-    lines = [(curve.intercept, curve.slope, curve.centre, curve.scale) for curve in curves]
-    return {
-        "conditionals": np.array([(c.intercept, c.scale, len(c.curves)) for c in conditionals]),
-        "curve_sizes": np.array([len(curve.knots) for curve in curves], dtype=np.int64),
-        "curve_lines": np.array(lines, dtype=np.float64).reshape(-1, 4),
-        "curve_knots": np.concatenate([np.zeros(0), *(curve.knots for curve in curves)]),
-        "curve_weights": np.concatenate([np.zeros(0), *(curve.weights for curve in curves)]),
-    }
+def learn(
+    table: Table,
+    knowledge: Masks,
+    config: CamConfig,
+    rng: np.random.Generator,
+    listener: Listener | None,
+    held_out: np.ndarray | None,
+) -> Learned:
+    """Preselection, insertion of edges, pruning, and the regressions of the final graph."""
+    allowed, required = knowledge
+    splines = SplineTable(table.values)
+    candidates, notes = _candidates(table.values, config, listener)
+    insertions = insert_edges(
+        splines, candidates & allowed, _most_parents(table, config), required=required, listener=listener
+    )
+    adjacency, strength = np.zeros_like(candidates), np.zeros(candidates.shape)
+    for insertion in insertions:
+        adjacency[insertion.source, insertion.target] = True
+        strength[insertion.source, insertion.target] = max(insertion.gain, 0.0)
+    edge_facts: dict[str, np.ndarray] = {}
+    if config.prune:
+        pruned = prune(splines, adjacency, config.prune_cutoff, required=required, listener=listener)
+        adjacency, edge_facts, notes = pruned.adjacency, pruned.edge_facts, [*notes, pruned.note]
+    fits = (splines.regress(j, np.flatnonzero(parents).tolist()) for j, parents in enumerate(adjacency.T))
+    return Learned(
+        table.names,
+        adjacency,
+        strength,
+        edge_facts=edge_facts,
+        values=_search_values(insertions, table),
+        conditionals=tuple(AdditiveConditional.of(fit) for fit in fits),
+        notes=tuple(notes),
+    )
 
 
-def _from_arrays(arrays: Mapping[str, np.ndarray]) -> list[AdditiveConditional]:
-    """The conditionals that `_to_arrays` wrote."""
-    ends = np.cumsum(arrays["curve_sizes"])[:-1]
-    parts = zip(np.split(arrays["curve_knots"], ends), np.split(arrays["curve_weights"], ends), strict=True)
-    lines = arrays["curve_lines"].tolist()
-    curves = iter([Curve(knots, weights, *line) for (knots, weights), line in zip(parts, lines, strict=False)])
-    return [
-        AdditiveConditional(intercept, tuple(itertools.islice(curves, int(n_curves))), scale)
-        for intercept, scale, n_curves in arrays["conditionals"].tolist()
-    ]
+def _most_parents(table: Table, config: CamConfig) -> int:
+    """Maximum number of parents: as asked for, or one per 20 rows; never more than there are other columns."""
+    n_rows, n_columns = table.values.shape
+    return min(int(n_columns) - 1, round(n_rows / 20) if config.max_parents is None else config.max_parents)
 
 
-class CAM(GenerativeLearner):
+def _candidates(values: np.ndarray, config: CamConfig, listener: Listener | None) -> tuple[np.ndarray, list[str]]:
+    """Candidate parents, and a note if boosting selected them."""
+    d = values.shape[1]
+    is_asked = d >= _PRESELECTION_FROM if config.preselection == "auto" else config.preselection
+    if not is_asked or d < 2:
+        return ~np.eye(d, dtype=bool), []
+    candidates = preselect(values, listener=listener)
+    return candidates, [f"Preselection left {int(candidates.sum()):,} of {d * (d - 1):,} possible edges open."]
+
+
+def _search_values(insertions: Sequence[Insertion], table: Table) -> dict[str, Any]:
+    """The steps of the search with names, and the score of the graph at its end."""
+    rows = [(table.names[step.source], table.names[step.target], step.gain, step.score) for step in insertions]
+    score = insertions[-1].score if insertions else -float(np.log(table.values.var(axis=0, ddof=1)).sum())
+    return {"search": pd.DataFrame(rows, columns=["source", "target", "gain", "score"]), "score": score}
+
+
+@estimator
+class CAM(StructureLearner, CamConfig):
     """Learn a DAG with additive functions and Gaussian noise by a greedy search over additive spline regressions.
 
     The paper's strongest competitor, as R's package CAM has it. `CAM.preset("paper")` selects candidates at every size,
-    as the paper's tables did.
-
-    Args:
-        preselection: Select candidate parents by boosting first: True, False, or "auto": from 30 variables on.
-        max_parents: Of one variable; None for one per 20 rows.
-        prune: Drop edges that are not significant; without it the graph is complete, up to preselection.
-        prune_cutoff: Edges with a p-value below this stay.
-        knowledge: Edges that cannot or must be: a `Knowledge`, its fields in a dictionary, or a file with them.
-        missing: "error", or "drop" rows with missing or infinite values.
-        verbose: Show a progress line on a terminal.
+    as the paper's tables did. CAM is deterministic and takes no seed.
 
     Attributes:
-        adjacency_: (d, d) bool, adjacency_[i, j] if and only if i -> j. Always a DAG.
-        graph_: The same as a networkx DiGraph with the column names and what is known of each edge.
-        edges_: The same as a pandas data frame: source, target, strength, p_value, degrees_of_freedom.
         strength_: (d, d) how much an edge raised the score when it was inserted, at least 0.
-        p_values_: (d, d) of the edges that pruning tested, NaN elsewhere.
-        degrees_of_freedom_: (d, d) effective ones of their curves; 1 is a straight line.
+        p_values_: (d, d) p-values of the edges that pruning tested, NaN elsewhere.
+        degrees_of_freedom_: (d, d) effective degrees of freedom of their curves; 1 is a straight line.
         search_: Data frame of the search: source, target, gain and score after each insertion.
         score_: Minus the sum of the logarithms of the residual variances, before pruning.
-        causal_order_: Names, parents before children.
-        notes_: What a reader of the result should know.
-        warnings_: What speaks against trusting the graph: a list of records with kind, variables, numbers and message.
-        model_: Graph and additive regressions as a `CausalModel`, whose methods the estimator has, too: `sample`,
-            `intervene`, `average_effect`, `log_prob`, `residuals`, `check_noise`, `predict`.
 
     Example:
         >>> from grandag import CAM, datasets
@@ -235,75 +259,5 @@ class CAM(GenerativeLearner):
         (55, 11)
     """
 
-    presets = _PRESETS
-    _rules = _RULES
-    method = "cam"
-
-    def __init__(
-        self,
-        *,
-        preselection: bool | str = "auto",
-        max_parents: int | None = None,
-        prune: bool = True,
-        prune_cutoff: float = 0.001,
-        knowledge: Any = None,
-        missing: str = "error",
-        verbose: bool = False,
-    ) -> None:
-        self.preselection = preselection
-        self.max_parents = max_parents
-        self.prune = prune
-        self.prune_cutoff = prune_cutoff
-        self.knowledge = knowledge
-        self.missing = missing
-        self.verbose = verbose
-
-    def _learn(self, table: Table, listener: Listener | None) -> None:
-        values = self._varying_values(table)
-        self._warn_of_copies(values)
-        splines = SplineTable(values)
-        allowed, required = self._knowledge()
-        candidates = self._candidates(values, listener) & allowed
-        limit = min(len(candidates) - 1, round(len(values) / 20))
-        max_parents = limit if self.max_parents is None else min(self.max_parents, len(candidates) - 1)
-        insertions = greedy_search(splines, candidates, max_parents, required=required, listener=listener)
-        adjacency, strength = np.zeros_like(candidates), np.zeros(candidates.shape)
-        for insertion in insertions:
-            adjacency[insertion.source, insertion.target] = True
-            strength[insertion.source, insertion.target] = max(insertion.gain, 0.0)
-        self._keep_search(insertions, values)
-        if self.prune:
-            adjacency = self._prune(splines, adjacency, self.prune_cutoff, listener)
-        fits = (splines.regress(j, np.flatnonzero(parents).tolist()) for j, parents in enumerate(adjacency.T))
-        self._conditionals_ = [AdditiveConditional.of(fit) for fit in fits]
-        self.strength_ = self._for_all_columns(strength)
-        self.adjacency_ = self._for_all_columns(adjacency)
-
-    def _varying_conditionals(self) -> list[AdditiveConditional]:
-        return self._conditionals_
-
-    def _candidates(self, values: np.ndarray, listener: Listener | None) -> np.ndarray:
-        d = values.shape[1]
-        is_asked = d >= _PRESELECTION_FROM if self.preselection == "auto" else self.preselection
-        if not is_asked or d < 2:
-            return ~np.eye(d, dtype=bool)
-        candidates = preselect(values, listener=listener)
-        self.notes_.append(f"Preselection left {int(candidates.sum()):,} of {d * (d - 1):,} possible edges open.")
-        return candidates
-
-    def _keep_search(self, insertions: list[Insertion], values: np.ndarray) -> None:
-        names = [name for name, varies in zip(self.names_, self._varying_, strict=True) if varies]
-        rows = [(names[step.source], names[step.target], step.gain, step.score) for step in insertions]
-        self.search_ = pd.DataFrame(rows, columns=["source", "target", "gain", "score"])
-        self.score_ = insertions[-1].score if insertions else -float(np.log(values.var(axis=0, ddof=1)).sum())
-
-    def _fitted_state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        search = self.search_.to_dict(orient="list")
-        arrays = {"varying": self._varying_, "constants": self._constants_, **_to_arrays(self._conditionals_)}
-        return arrays, {"search": search, "score": self.score_, "notes": self.notes_}
-
-    def _restore(self, arrays: Mapping[str, np.ndarray], values: Mapping[str, Any]) -> None:
-        self._varying_, self._constants_ = arrays["varying"], arrays["constants"]
-        self._conditionals_ = _from_arrays(arrays)
-        self.search_ = pd.DataFrame(values["search"], columns=["source", "target", "gain", "score"])
-        self.score_, self.notes_ = values["score"], values["notes"]
+    learn = staticmethod(learn)
+    conditional = AdditiveConditional

@@ -13,20 +13,22 @@ means it finds edges that are not there, and the paper's tables have them (docs/
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from grandag.engine.compiled import announcing_compilation
+from grandag.knowledge import Masks
+from grandag.learned import Learned
+from grandag.methods.equivalence.class_search import SearchConfig, search_class
 from grandag.methods.equivalence.conditioning import conditional_variance
-from grandag.methods.equivalence.equivalence_learner import SEARCH_RULES, GreedyLearner
 from grandag.methods.equivalence.greedy_search import CachedScore
+from grandag.methods.estimator import StructureLearner, estimator
 from grandag.methods.stages.linear_gaussian import Moments, about_zero, least_squares, moments
-from grandag.parameters import boolean, number
+from grandag.parameters import PowerOfTen, boolean, number, parameter
 from grandag.progress import Listener
 from grandag.table import Table
 
-__all__ = ["GES", "GaussianScore"]
+__all__ = ["GES", "GaussianScore", "GesConfig", "learn"]
 
 
 class GaussianScore:
@@ -45,33 +47,59 @@ class GaussianScore:
         return float(likelihood - self._price * (len(parents) + 2))
 
 
-class GES(GreedyLearner):
+@dataclass(frozen=True, kw_only=True)
+class GesConfig(SearchConfig):
+    """Parameters of GES."""
+
+    penalty: float = parameter(
+        1.0,
+        number(0),
+        "Multiple of the BIC's penalty, log(n) / 2 per parameter; larger values give sparser graphs.",
+        search=PowerOfTen(-4, 4),
+    )
+    intercept: bool = parameter(
+        True,
+        boolean,
+        "Let regressions have an intercept. Without it all means are taken to be 0, as in the paper's tables.",
+        source="R's pcalg of that time (docs/equivalence.md)",
+        paper=False,
+    )
+
+
+def learn(
+    table: Table,
+    knowledge: Masks,
+    config: GesConfig,
+    rng: np.random.Generator,
+    listener: Listener | None,
+    held_out: np.ndarray | None,
+) -> Learned:
+    """The class with the best BIC that the greedy search finds, and the regressions of one of its DAGs."""
+    data = moments(table.values)
+    score = GaussianScore(data if config.intercept else about_zero(data), len(table.values), config.penalty)
+    found = search_class(CachedScore(score), table.names, knowledge, config, listener)
+    return Learned(
+        table.names,
+        found.adjacency,
+        found.strength,
+        kind="cpdag",
+        values=found.values,
+        conditionals=least_squares(data, found.dag).conditionals(found.dag),
+    )
+
+
+@estimator
+class GES(StructureLearner, GesConfig):
     """Learn an equivalence class of DAGs with linear functions and Gaussian noise by greedy search.
 
-    `GES.preset("paper")` has no intercepts, as R's pcalg when the paper's tables were made.
-
-    Args:
-        penalty: Multiple of the BIC's penalty, log(n) / 2 per parameter; larger values give sparser graphs.
-        intercept: Let regressions have an intercept. Without it all means are taken to be 0, as in the paper's tables.
-        turning: Turn edges, too, after the forward and the backward phase.
-        repeat: Start again with the first phase until a whole round changes nothing.
-        max_parents: Of one variable; None for no limit.
-        knowledge: Edges that cannot or must be: a `Knowledge`, its fields in a dictionary, or a file with them.
-        missing: "error", or "drop" rows with missing or infinite values.
-        verbose: Show a progress line on a terminal.
+    `adjacency_` is a CPDAG, with undirected edges in both directions; where background knowledge directs edges, it is
+    the part of the class that knowledge allows. `GES.preset("paper")` has no intercepts, as R's pcalg when the paper's
+    tables were made. GES is deterministic and takes no seed.
 
     Attributes:
-        adjacency_: (d, d) bool, a CPDAG: an undirected edge is in it in both directions.
-        is_dag_: False.
-        dag_: (d, d) bool, one DAG of the class.
-        graph_: The class as a networkx DiGraph with the column names; undirected edges are marked.
-        edges_: The same as a pandas data frame: source, target, type (-> or --), strength.
         strength_: (d, d) how much an edge adds to the BIC of `dag_`.
         search_: Data frame of the search: phase, source, target, with (the clique C), gain.
         score_: The BIC.
-        causal_order_: Names, parents before children in `dag_`.
-        notes_: What a reader of the result should know.
-        warnings_: What speaks against trusting the graph: a list of records with kind, variables, numbers and message.
 
     Example:
         >>> from grandag import GES, datasets
@@ -80,40 +108,5 @@ class GES(GreedyLearner):
         (False, 8)
     """
 
-    presets = {"default": {}, "paper": {"intercept": False}}  # noqa: RUF012 (typed in the base class)
-    _rules = {  # noqa: RUF012 (typed in the base class)
-        "penalty": number(0),
-        "intercept": boolean,
-        **SEARCH_RULES,
-    }
-    method = "ges"
-
-    def __init__(
-        self,
-        *,
-        penalty: float = 1.0,
-        intercept: bool = True,
-        turning: bool = True,
-        repeat: bool = True,
-        max_parents: int | None = None,
-        knowledge: Any = None,
-        missing: str = "error",
-        verbose: bool = False,
-    ) -> None:
-        self.penalty = penalty
-        self.intercept = intercept
-        self.turning = turning
-        self.repeat = repeat
-        self.max_parents = max_parents
-        self.knowledge = knowledge
-        self.missing = missing
-        self.verbose = verbose
-
-    def _learn(self, table: Table, listener: Listener | None) -> None:
-        values = self._varying_values(table)
-        self._warn_of_copies(values)
-        data = moments(np.asarray(values, dtype=np.float64))
-        with announcing_compilation():
-            scored = data if self.intercept else about_zero(data)
-            dag = self._search(CachedScore(GaussianScore(scored, len(values), self.penalty)), listener)
-        self._conditionals_ = least_squares(data, dag)
+    learn = staticmethod(learn)
+    checks_noise = False

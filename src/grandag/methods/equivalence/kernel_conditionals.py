@@ -11,9 +11,7 @@ and v_j is the mean square of the training rows' residuals.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import solve, solve_triangular
@@ -28,7 +26,7 @@ from grandag.methods.equivalence.kernel_features import (
 )
 from grandag.table import blocks
 
-__all__ = ["KernelConditional", "KernelConditionals"]
+__all__ = ["KernelConditional", "kernel_conditionals"]
 
 
 @dataclass(frozen=True)
@@ -73,70 +71,21 @@ def _root_mean_square(values: np.ndarray) -> float:
     return math.sqrt(float((values**2).mean()))
 
 
-class KernelConditionals(NamedTuple):
-    """A DAG (d, d) with one kernel regression per variable."""
+def kernel_conditionals(
+    values: np.ndarray,
+    adjacency: np.ndarray,
+    *,
+    regulariser: float = 0.01,
+    tolerance: float = 0.1,
+    max_rank: int = 350,
+) -> tuple[KernelConditional, ...]:
+    """Regress every column of a table (n, d) without constant columns on its parents in a DAG.
 
-    adjacency: np.ndarray
-    conditionals: tuple[KernelConditional, ...]
-
-    @classmethod
-    def fit(
-        cls,
-        values: np.ndarray,
-        adjacency: np.ndarray,
-        *,
-        regulariser: float = 0.01,
-        tolerance: float = 0.1,
-        max_rank: int = 350,
-    ) -> KernelConditionals:
-        """Regress every column of a table (n, d) without constant columns on its parents in a DAG.
-
-        The parameters are those of `GeneralisedScore`.
-        """
-        precision = (regulariser, tolerance, max_rank)
-        with one_blas_thread():
-            conditionals = tuple(
-                KernelConditional.fit(column, values[:, parents], *precision)
-                for column, parents in zip(values.T, adjacency.T, strict=True)
-            )
-        return cls(adjacency, conditionals)
-
-    def log_density(self, values: np.ndarray) -> np.ndarray:
-        """log p_j (n, d) of each value given its parents, in the units of the table."""
-        log_p = np.empty(values.shape)
-        for j, conditional in enumerate(self.conditionals):
-            mean, scale = conditional.mean_and_scale(values[:, self.adjacency[:, j]])
-            log_p[:, j] = -0.5 * (((values[:, j] - mean) / scale) ** 2 + math.log(2 * math.pi)) - np.log(scale)
-        return log_p
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """Arrays to save: conditionals one after the other."""
-        parts = self.conditionals
-        return {
-            "kernel_adjacency": self.adjacency,
-            "kernel_gaussians": np.array([(part.intercept, part.scale) for part in parts]),
-            "kernel_sizes": np.array([len(part.coefficients) for part in parts], dtype=np.int64),
-            "kernel_widths": np.concatenate([part.widths for part in parts]),
-            "kernel_coefficients": np.concatenate([part.coefficients for part in parts]),
-            "kernel_landmarks": np.concatenate([part.landmarks.ravel() for part in parts]),
-        }
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> KernelConditionals:
-        """What `to_arrays` wrote."""
-        adjacency, sizes = arrays["kernel_adjacency"], arrays["kernel_sizes"]
-        n_parents = adjacency.sum(axis=0)
-        parts = zip(
-            np.split(arrays["kernel_widths"], np.cumsum(n_parents)[:-1]),
-            np.split(arrays["kernel_coefficients"], np.cumsum(sizes)[:-1]),
-            np.split(arrays["kernel_landmarks"], np.cumsum(sizes * n_parents)[:-1]),
-            arrays["kernel_gaussians"].tolist(),
-            strict=True,
-        )
-        return cls(
-            adjacency,
-            tuple(
-                KernelConditional(widths, landmarks.reshape(len(coefficients), len(widths)), coefficients, *gaussian)
-                for widths, coefficients, landmarks, gaussian in parts
-            ),
+    The parameters are those of `GeneralisedScore`.
+    """
+    precision = (regulariser, tolerance, max_rank)
+    with one_blas_thread():
+        return tuple(
+            KernelConditional.fit(column, values[:, parents], *precision)
+            for column, parents in zip(values.T, adjacency.T, strict=True)
         )

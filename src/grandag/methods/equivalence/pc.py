@@ -18,21 +18,23 @@ columns. Tests on finite data contradict each other; the answer is a CPDAG never
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from grandag.engine.compiled import announcing_compilation
-from grandag.graph import is_acyclic, nearest_dag, restricted_class, skeleton, v_structures
+from grandag.graph import is_acyclic, nearest_dag, restricted_class, skeleton, to_dag, v_structures
+from grandag.knowledge import Masks
+from grandag.learned import Learned
 from grandag.methods.equivalence.conditioning import correlate_pairs
-from grandag.methods.equivalence.equivalence_learner import RULES, EquivalenceLearner
+from grandag.methods.estimator import StructureLearner, estimator
 from grandag.methods.stages.linear_gaussian import least_squares, moments
-from grandag.parameters import integer, number, optional
+from grandag.parameters import integer, optional, parameter, probability
 from grandag.progress import Listener, Progress
 from grandag.table import Table
 
-__all__ = ["PC", "Orientation", "Skeleton", "find_skeleton", "orient_skeleton"]
+__all__ = ["PC", "Orientation", "PcConfig", "Skeleton", "find_skeleton", "learn", "orient_skeleton"]
 
 
 class Skeleton(NamedTuple):
@@ -135,28 +137,72 @@ def _colliders(found: Skeleton) -> Iterator[tuple[int, int, int]]:
                 yield i, k, j
 
 
-class PC(EquivalenceLearner):
+@dataclass(frozen=True, kw_only=True)
+class PcConfig:
+    """Parameters of PC; the defaults are the paper's."""
+
+    alpha: float = parameter(
+        0.01, probability, "Level of the tests; smaller values give sparser graphs.", source="the paper's tables"
+    )
+    max_conditions: int | None = parameter(
+        None, optional(integer(0)), "Maximum number of variables that a test conditions on; None: no limit."
+    )
+
+
+def learn(
+    table: Table,
+    knowledge: Masks,
+    config: PcConfig,
+    rng: np.random.Generator,
+    listener: Listener | None,
+    held_out: np.ndarray | None,
+) -> Learned:
+    """The skeleton by tests, its orientation, and the linear regressions of one DAG of the class."""
+    from scipy.stats import norm
+
+    data = moments(table.values)
+    deviation = np.sqrt(np.diagonal(data.covariance))
+    found = find_skeleton(
+        data.covariance / np.outer(deviation, deviation), len(table.values), config.alpha, *knowledge,
+        max_conditions=config.max_conditions, listener=listener,
+    )  # fmt: skip
+    oriented = orient_skeleton(found, *knowledge)
+    dag = to_dag(oriented.adjacency)
+    return Learned(
+        table.names,
+        oriented.adjacency,
+        np.where(oriented.adjacency, found.z, 0.0),
+        kind="cpdag",
+        edge_facts={"p_value": 2 * norm.sf(found.z)},
+        values={"n_tests": found.n_tests},
+        conditionals=least_squares(data, dag).conditionals(dag),
+        notes=tuple(_notes(found, oriented)),
+    )
+
+
+def _notes(found: Skeleton, oriented: Orientation) -> list[str]:
+    notes = [f"{found.n_tests:,} tests given up to {max(found.n_levels - 1, 0)} variables."]
+    if oriented.n_left_out:
+        notes.append(
+            f"The tests contradict each other: {oriented.n_left_out:,} v-structures were left out in favour of "
+            "others (or of background knowledge)."
+        )
+    if oriented.n_new:
+        notes.append(f"No DAG has just these v-structures; the nearest one found has {oriented.n_new:,} more.")
+    return notes
+
+
+@estimator
+class PC(StructureLearner, PcConfig):
     """Learn an equivalence class of DAGs by tests of zero partial correlation.
 
-    Args:
-        alpha: Level of the tests; smaller values give sparser graphs.
-        max_conditions: The most variables that a test may condition on; None for no limit.
-        knowledge: Edges that cannot or must be: a `Knowledge`, its fields in a dictionary, or a file with them.
-        missing: "error", or "drop" rows with missing or infinite values.
-        verbose: Show a progress line on a terminal.
+    `adjacency_` is a CPDAG, with undirected edges in both directions; where background knowledge directs edges, it is
+    the part of the class that knowledge allows. PC is deterministic and takes no seed.
 
     Attributes:
-        adjacency_: (d, d) bool, a CPDAG: an undirected edge is in it in both directions.
-        is_dag_: False.
-        dag_: (d, d) bool, one DAG of the class.
-        graph_: The class as a networkx DiGraph with the column names; undirected edges are marked.
-        edges_: The same as a pandas data frame: source, target, type (-> or --), strength, p_value.
         strength_: (d, d) the smallest absolute z of all tests of a pair.
         p_values_: (d, d) the largest p-value of all tests of a pair.
-        n_tests_: How many tests were done.
-        causal_order_: Names, parents before children in `dag_`.
-        notes_: What a reader of the result should know.
-        warnings_: What speaks against trusting the graph: a list of records with kind, variables, numbers and message.
+        n_tests_: Number of tests.
 
     Example:
         >>> from grandag import PC, datasets
@@ -165,61 +211,5 @@ class PC(EquivalenceLearner):
         (False, 8)
     """
 
-    presets = {"default": {}, "paper": {}}  # noqa: RUF012 (typed in the base class); the defaults are the paper's
-    _rules = {  # noqa: RUF012 (typed in the base class)
-        "alpha": number(0, 1),
-        "max_conditions": optional(integer(0)),
-        **RULES,
-    }
-    method = "pc"
-
-    def __init__(
-        self,
-        *,
-        alpha: float = 0.01,
-        max_conditions: int | None = None,
-        knowledge: Any = None,
-        missing: str = "error",
-        verbose: bool = False,
-    ) -> None:
-        self.alpha = alpha
-        self.max_conditions = max_conditions
-        self.knowledge = knowledge
-        self.missing = missing
-        self.verbose = verbose
-
-    def _learn(self, table: Table, listener: Listener | None) -> None:
-        from scipy.stats import norm
-
-        values = self._varying_values(table)
-        self._warn_of_copies(values)
-        data = moments(np.asarray(values, dtype=np.float64))
-        deviation = np.sqrt(np.diagonal(data.covariance))
-        correlation = data.covariance / np.outer(deviation, deviation)
-        allowed, required = self._knowledge()
-        with announcing_compilation():
-            found = find_skeleton(
-                correlation, len(values), self.alpha, allowed, required, max_conditions=self.max_conditions,
-                listener=listener,
-            )  # fmt: skip
-        oriented = orient_skeleton(found, allowed, required)
-        self._note(found, oriented)
-        self.n_tests_ = found.n_tests
-        self.p_values_ = self._for_all_columns(2 * norm.sf(found.z), np.nan)
-        dag = self._keep_class(oriented.adjacency, found.z)
-        self._conditionals_ = least_squares(data, dag)
-
-    def _note(self, found: Skeleton, oriented: Orientation) -> None:
-        self.notes_.append(f"{found.n_tests:,} tests given up to {max(found.n_levels - 1, 0)} variables.")
-        if oriented.n_left_out:
-            self.notes_.append(
-                f"The tests contradict each other: {oriented.n_left_out:,} v-structures were left out in favour of "
-                "others (or of background knowledge)."
-            )
-        if oriented.n_new:
-            self.notes_.append(
-                f"No DAG has just these v-structures; the nearest one found has {oriented.n_new:,} more."
-            )
-
-    def _outcome(self) -> dict[str, Any]:
-        return {"n_tests": self.n_tests_}
+    learn = staticmethod(learn)
+    checks_noise = False

@@ -19,6 +19,7 @@ import numpy as np
 
 from grandag.engine.network import Networks, initialise
 from grandag.engine.training import ACYCLIC, NOT_FINITE, Objective, Trainer, mean_log_likelihood, weighted_adjacency
+from grandag.methods.stages.augmented_lagrangian import Multipliers
 from grandag.progress import Listener, Progress
 
 __all__ = ["NetworkConfig", "Outcome", "Trace", "TrainConfig", "TrainResult", "train"]
@@ -105,21 +106,17 @@ class _Subproblem:
 
     def __init__(self, config: TrainConfig) -> None:
         self.config = config
-        self.lagrange_multiplier = 0.0
-        self.penalty = config.initial_penalty
+        self.multipliers = Multipliers(penalty=config.initial_penalty)
         self.held_out_objectives: list[float] = []
         self.final_h: list[float] = []
 
     def objective(self) -> Objective:
         config = self.config
         rate = config.later_learning_rate if self.final_h else config.learning_rate
+        lagrange_multiplier, penalty = self.multipliers.lagrange_multiplier, self.multipliers.penalty
         return Objective(
-            self.lagrange_multiplier, self.penalty, rate, config.mask_threshold, config.tolerance, is_constrained=True
+            lagrange_multiplier, penalty, rate, config.mask_threshold, config.tolerance, is_constrained=True
         )
-
-    def penalty_terms(self, h: float) -> float:
-        """lambda h + mu / 2 h^2"""
-        return self.lagrange_multiplier * h + 0.5 * self.penalty * h**2
 
     def has_converged(self) -> bool:
         """Has the held-out objective levelled off, or begun to rise, over the last two windows?
@@ -134,12 +131,12 @@ class _Subproblem:
 
     def next(self, h: float) -> None:
         """Update the multipliers; the last held-out objective is expressed in the new ones."""
-        before = self.penalty_terms(h)
-        self.lagrange_multiplier += self.penalty * h
+        before = self.multipliers.terms(h)
+        self.multipliers.raise_lagrange_multiplier(h)
         if self.final_h and h > self.config.sufficient_decrease * self.final_h[-1]:
-            self.penalty *= self.config.penalty_growth
+            self.multipliers.penalty *= self.config.penalty_growth
         self.final_h.append(h)
-        self.held_out_objectives[-1] += self.penalty_terms(h) - before
+        self.held_out_objectives[-1] += self.multipliers.terms(h) - before
 
 
 def train(
@@ -173,8 +170,8 @@ def train(
         done += n_done
         value = float(mean_log_likelihood(networks, held_out, n_threads).mean())
         n_edges = int(networks.n_inputs.sum())
-        multipliers = subproblem.lagrange_multiplier, subproblem.penalty
-        trace.append(Trace(done - 1, h, *multipliers, batches, value, n_edges))
+        multipliers = subproblem.multipliers
+        trace.append(Trace(done - 1, h, multipliers.lagrange_multiplier, multipliers.penalty, batches, value, n_edges))
         if record_A_phi:
             A_phi_trace.append(weighted_adjacency(networks))
         if listener is not None:
@@ -185,7 +182,7 @@ def train(
         if ended == ACYCLIC:
             outcome = Outcome.CONVERGED
             break
-        subproblem.held_out_objectives.append(subproblem.penalty_terms(h) - value)
+        subproblem.held_out_objectives.append(multipliers.terms(h) - value)
         if done > 1 and (done - 1) % (2 * config.evaluate_every) == 0 and subproblem.has_converged():
             subproblem.next(h)
             trainer.restart_optimiser()

@@ -10,21 +10,20 @@ tables do, by two schemes (docs/baselines.md has the figures that they reproduce
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from grandag import parameters
 from grandag.graph import is_acyclic
-from grandag.methods.base import StructureLearner, as_generator
-from grandag.methods.stages.linear_gaussian import LinearGaussian, least_squares, moments
-from grandag.parameters import ParameterError, Rule, boolean, integer, one_of
+from grandag.knowledge import Masks
+from grandag.learned import Learned
+from grandag.methods.estimator import StochasticLearner, estimator
+from grandag.methods.stages.linear_gaussian import least_squares, moments
+from grandag.parameters import ParameterError, Rule, integer, parameter
 from grandag.progress import Listener
 from grandag.table import Table
 
-__all__ = ["FIXED_EDGES", "RandomGraph", "obeying", "random_graph"]
+__all__ = ["FIXED_EDGES", "RandomGraph", "RandomGraphConfig", "learn", "obeying", "random_graph"]
 
 FIXED_EDGES = {10: 19, 50: 682}
 """Edges of the scheme "fixed", by number of variables: what the paper's means imply, to within one or two."""
@@ -33,6 +32,7 @@ _is_count = integer(0)
 _EDGES = Rule(
     lambda value: value in ("uniform", "fixed") if isinstance(value, str) else _is_count.is_legal(value),
     "'uniform', 'fixed' or a whole number, at least 0",
+    lambda word: int(word) if word.isdigit() else word,
 )
 
 
@@ -71,24 +71,38 @@ def _fixed_number(d: int, n_edges: int | str) -> int:
     return FIXED_EDGES[d]
 
 
-class RandomGraph(StructureLearner):
+@dataclass(frozen=True, kw_only=True)
+class RandomGraphConfig:
+    """Parameters of RANDOM."""
+
+    n_edges: int | str = parameter(
+        "uniform",
+        _EDGES,
+        "Number of edges: 'uniform' (drawn, as in most of the paper's tables), 'fixed' (always the same, as in its "
+        "tables of LIN, ADD-FUNC and PNL; known for 10 and 50 columns), or exactly so many.",
+        source="inferred from the paper's tables (docs/baselines.md)",
+        paper="uniform",
+    )
+
+
+def learn(
+    table: Table,
+    knowledge: Masks,
+    config: RandomGraphConfig,
+    rng: np.random.Generator,
+    listener: Listener | None,
+    held_out: np.ndarray | None,
+) -> Learned:
+    """A random graph that obeys the background knowledge, with linear conditionals; all edges are equally strong."""
+    drawn = random_graph(len(table.names), config.n_edges, rng)
+    adjacency = obeying(drawn, knowledge.allowed, knowledge.required, rng)
+    conditionals = least_squares(moments(table.values), adjacency).conditionals(adjacency)
+    return Learned(table.names, adjacency, adjacency.astype(float), conditionals=conditionals)
+
+
+@estimator
+class RandomGraph(StochasticLearner, RandomGraphConfig):
     """Draw a random DAG over the columns of a table: the paper's baseline RANDOM.
-
-    Args:
-        n_edges: "uniform" (the number is drawn, as in most of the paper's tables), "fixed" (always the same number, as
-            in its tables of LIN, ADD-FUNC and PNL; known for 10 and 50 columns), or exactly so many.
-        knowledge: Edges that cannot or must be: a `Knowledge`, its fields in a dictionary, or a file with them.
-        missing: "error", or "drop" rows with missing or infinite values.
-        random_state: Seed; the same seed gives the same graph.
-        verbose: Show a progress line on a terminal.
-
-    Attributes:
-        adjacency_: (d, d) bool, adjacency_[i, j] if and only if i -> j. Always a DAG.
-        graph_: The same as a networkx DiGraph with the column names.
-        edges_: The same as a pandas data frame: source, target, strength.
-        strength_: (d, d) 1 for the edges: all are the same.
-        causal_order_: Names, parents before children.
-        notes_: What a reader of the result should know.
 
     Example:
         >>> from grandag import RandomGraph, datasets
@@ -96,50 +110,5 @@ class RandomGraph(StructureLearner):
         17
     """
 
-    presets = {"default": {}, "paper": {"n_edges": "uniform"}}  # noqa: RUF012 (typed in the base class)
-    _rules = {  # noqa: RUF012 (typed in the base class)
-        "n_edges": _EDGES,
-        "knowledge": parameters.knowledge,
-        "missing": one_of("error", "drop"),
-        "random_state": parameters.random_state,
-        "verbose": boolean,
-    }
-    method = "random"
-
-    def __init__(
-        self,
-        *,
-        n_edges: int | str = "uniform",
-        knowledge: Any = None,
-        missing: str = "error",
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_edges = n_edges
-        self.knowledge = knowledge
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Mean over the rows of X of log p(x) = sum_j log p_j(x_j | parents), by linear Gaussian conditionals.
-
-        In the units of the table. Constant columns have no density and do not count. `y` is ignored.
-        """
-        check_is_fitted(self, "adjacency_")
-        return self._conditionals_.log_density(self._values_like_training(X, missing=self.missing)[:, self._varying_])
-
-    def _learn(self, table: Table, listener: Listener | None) -> None:
-        values = self._varying_values(table)
-        rng = as_generator(self.random_state)
-        adjacency = obeying(random_graph(values.shape[1], self.n_edges, rng), *self._knowledge(), rng)
-        self._conditionals_ = least_squares(moments(values), adjacency)
-        self.adjacency_ = self._for_all_columns(adjacency)
-        self.strength_ = self.adjacency_.astype(float)
-
-    def _fitted_state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        return {"varying": self._varying_, **self._conditionals_._asdict()}, {"notes": self.notes_}
-
-    def _restore(self, arrays: Mapping[str, np.ndarray], values: Mapping[str, Any]) -> None:
-        self._varying_, self.notes_ = arrays["varying"], values["notes"]
-        self._conditionals_ = LinearGaussian(*(arrays[name] for name in LinearGaussian._fields))
+    learn = staticmethod(learn)
+    checks_noise = False

@@ -7,13 +7,15 @@ Everything but the moments is d x d, so that its cost does not depend on the num
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from grandag.table import blocks
+from grandag.table import Scaling, blocks
 
-__all__ = ["LinearGaussian", "Moments", "about_zero", "gaussian_log_density", "least_squares", "moments"]
+__all__ = ["LinearConditional", "LinearGaussian", "Moments", "about_zero", "least_squares", "moments"]
 
 
 class Moments(NamedTuple):
@@ -30,22 +32,35 @@ class LinearGaussian(NamedTuple):
     weights: np.ndarray  # [i, j] of i in the regression of j
     variance: np.ndarray
 
-    def log_density(self, values: np.ndarray) -> float:
-        """Mean over the rows of the joint log-density."""
-        error = sum(
-            ((values[block] - self.intercept - values[block] @ self.weights) ** 2).sum(axis=0)
-            for block in blocks(len(values))
+    def in_units(self, scaling: Scaling) -> LinearGaussian:
+        """The same regressions before the columns were scaled."""
+        weights = self.weights * scaling.scale / scaling.scale[:, None]
+        intercept = scaling.mean + scaling.scale * self.intercept - scaling.mean @ weights
+        return LinearGaussian(intercept, weights, scaling.scale**2 * self.variance)
+
+    def conditionals(self, adjacency: np.ndarray) -> tuple[LinearConditional, ...]:
+        """The conditional of each variable given its parents in a DAG."""
+        return tuple(
+            LinearConditional(float(self.intercept[j]), self.weights[parents, j], math.sqrt(self.variance[j]))
+            for j, parents in enumerate(adjacency.T)
         )
-        return gaussian_log_density(error / len(values), self.variance)
 
 
-def gaussian_log_density(mean_square: np.ndarray, variance: np.ndarray) -> float:
-    """Mean over rows of sum_j log N(e_j; 0, v_j), from the mean squares of e."""
-    return -0.5 * float((np.log(2 * np.pi * variance) + mean_square / variance).sum())
+@dataclass(frozen=True)
+class LinearConditional:
+    """N(intercept + the sum over the parents of weights_i x_i, scale^2)."""
+
+    intercept: float
+    weights: np.ndarray
+    scale: float
+
+    def mean_and_scale(self, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and standard deviation given rows of the parents."""
+        return self.intercept + parents @ self.weights, np.full(len(parents), self.scale)
 
 
 def moments(values: np.ndarray) -> Moments:
-    """Of the columns of a table, in blocks of rows: no copy of the table is made."""
+    """Mean and covariance of the columns of a table, in blocks of rows: no copy of the table is made."""
     mean = values.mean(axis=0)
     total = np.zeros((values.shape[1],) * 2)
     for block in blocks(len(values)):

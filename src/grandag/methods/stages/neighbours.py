@@ -21,15 +21,26 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import closing
 from dataclasses import dataclass
 from threading import Event
+from typing import NamedTuple
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy.special import ndtr
 
 from grandag.engine.random import new_state
 from grandag.methods.stages.trees import LANES, grow
+from grandag.parameters import count, n_jobs, number, one_of, parameter
 from grandag.progress import Listener, Progress
 
-__all__ = ["IMPLEMENTATIONS", "NeighboursConfig", "compiled_importance", "neighbours", "scikit_learn_importance"]
+__all__ = [
+    "IMPLEMENTATIONS",
+    "NeighboursConfig",
+    "Selection",
+    "compiled_importance",
+    "neighbours",
+    "scikit_learn_importance",
+    "select_neighbours",
+]
 
 _FEWEST_TREES = 50
 """So many give a usable standard error."""
@@ -40,14 +51,67 @@ _TREES_PER_CALL = 10
 _LARGEST_DOUBT = 0.01
 
 
-@dataclass(frozen=True)
-class NeighboursConfig:
-    """The released program's values; our own trees stop before `n_trees` where the decisions are clear."""
+_SELECTION_FROM = 50
+"""Number of variables from which neighbours are selected first (section 3.5 of the paper)."""
 
-    n_trees: int = 500
-    threshold: float = 0.75
-    trees: str = "compiled"
-    max_rows: int = 20_000
+
+@dataclass(frozen=True, kw_only=True)
+class NeighboursConfig:
+    """Whether and how neighbours are selected. Our own trees stop before `n_trees` where the decisions are clear."""
+
+    neighbour_selection: bool | str = parameter(
+        "auto",
+        one_of("auto", True, False),
+        "Select candidate parents by trees first; 'auto': from 50 variables on.",
+        source="appendix Preliminary neighborhood selection",
+        paper="auto",
+    )
+    neighbour_threshold: float = parameter(
+        0.75,
+        number(0),
+        "Candidates have at least this multiple of the mean importance.",
+        source="appendix Preliminary neighborhood selection",
+        paper=0.75,
+    )
+    n_trees: int = parameter(
+        500,
+        count,
+        "Maximum number of trees per variable in neighbour selection; fewer where the decisions are clear.",
+        source="appendix Preliminary neighborhood selection",
+        paper=500,
+    )
+    n_jobs: int | None = parameter(
+        -1, n_jobs, "Number of threads, -1 for all cores; used where they pay. Results do not depend on it."
+    )
+
+
+class Selection(NamedTuple):
+    """The inputs that neighbour selection leaves open, and what a reader should know about it."""
+
+    mask: np.ndarray
+    notes: tuple[str, ...] = ()
+
+
+def select_neighbours(
+    values: np.ndarray,
+    config: NeighboursConfig,
+    rng: np.random.Generator,
+    *,
+    trees: str = "compiled",
+    max_rows: int = 20_000,
+    listener: Listener | None = None,
+) -> Selection:
+    """The inputs to start from: all other variables, or those that neighbour selection leaves."""
+    n, d = values.shape
+    is_asked = d >= _SELECTION_FROM if config.neighbour_selection == "auto" else config.neighbour_selection
+    if not is_asked or d < 2:
+        return Selection(~np.eye(d, dtype=bool))
+    mask = neighbours(values, config, rng, trees=trees, max_rows=max_rows, listener=listener)
+    note = f"Neighbour selection left {int(mask.sum()):,} of {d * (d - 1):,} possible edges open."
+    if n <= max_rows:
+        return Selection(mask, (note,))
+    limit = f"Neighbours were selected with {max_rows:,} of the {n:,} rows (max_neighbour_rows)."
+    return Selection(mask, (limit, note))
 
 
 Importances = Generator[tuple[int, np.ndarray], None, None]
@@ -59,17 +123,19 @@ def neighbours(
     config: NeighboursConfig,
     rng: np.random.Generator,
     *,
-    n_jobs: int = 1,
+    trees: str = "compiled",
+    max_rows: int = 20_000,
     listener: Listener | None = None,
 ) -> np.ndarray:
     """mask[i, j]: is variable i a candidate parent of variable j? Uses at most `max_rows` rows of `values` (n, d)."""
     n, d = values.shape
-    if n > config.max_rows:
-        values = values[rng.choice(n, config.max_rows, replace=False)]
+    if n > max_rows:
+        values = values[rng.choice(n, max_rows, replace=False)]
     mask = np.zeros((d, d), dtype=bool)
-    with closing(IMPLEMENTATIONS[config.trees](values, config, rng, n_jobs)) as forests:
+    n_jobs = int(effective_n_jobs(config.n_jobs))
+    with closing(IMPLEMENTATIONS[trees](values, config, rng, n_jobs)) as forests:
         for step, (j, importance) in enumerate(forests):
-            mask[:, j] = importance >= config.threshold * importance.mean()
+            mask[:, j] = importance >= config.neighbour_threshold * importance.mean()
             mask[j, j] = False
             if listener is not None:
                 listener(Progress("neighbours", step + 1, d, n_edges=int(mask.sum())))
@@ -130,7 +196,7 @@ def _shares(
         grow(inputs, response, j, state, new)
         new /= np.maximum(new.sum(axis=1, keepdims=True), np.finfo(float).tiny)
         n_trees += len(new)
-        is_clear = n_trees >= _FEWEST_TREES and _doubt(shares[:n_trees], config.threshold) <= _LARGEST_DOUBT
+        is_clear = n_trees >= _FEWEST_TREES and _doubt(shares[:n_trees], config.neighbour_threshold) <= _LARGEST_DOUBT
         if n_trees == config.n_trees or is_over.is_set():
             break
     return shares[:n_trees]

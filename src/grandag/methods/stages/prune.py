@@ -11,9 +11,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from grandag.gam import SplineTable
+from grandag.parameters import boolean, parameter, probability
 from grandag.progress import Listener, Progress
 
-__all__ = ["PruneResult", "prune"]
+__all__ = ["PruneConfig", "PruneResult", "prune"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PruneConfig:
+    """Whether and how edges are pruned."""
+
+    prune: bool = parameter(
+        True,
+        boolean,
+        "Drop edges that are not significant in an additive regression of each variable on its parents.",
+        source="appendix DAG Pruning",
+        paper=True,
+    )
+    prune_cutoff: float = parameter(
+        0.001, probability, "Edges with a p-value below this are kept.", source="appendix DAG Pruning", paper=0.001
+    )
 
 
 @dataclass(frozen=True)
@@ -23,6 +40,12 @@ class PruneResult:
     adjacency: np.ndarray
     p_values: np.ndarray
     degrees_of_freedom: np.ndarray
+    note: str
+
+    @property
+    def edge_facts(self) -> dict[str, np.ndarray]:
+        """What the tests say of each edge."""
+        return {"p_value": self.p_values, "degrees_of_freedom": self.degrees_of_freedom}
 
 
 def prune(
@@ -45,4 +68,6 @@ def prune(
             kept[parents, j] |= p_values[parents, j] < cutoff
         if listener is not None:
             listener(Progress("prune", j + 1, d, n_edges=int(kept[:, : j + 1].sum())))
-    return PruneResult(kept, p_values, degrees_of_freedom)
+    n_dropped, n_edges = int((adjacency & ~kept).sum()), int(adjacency.sum())
+    note = f"Pruning dropped {n_dropped:,} of {n_edges:,} edges (p-value {cutoff:g} or more)."
+    return PruneResult(kept, p_values, degrees_of_freedom, note)

@@ -1,0 +1,3 @@
+"""How a command ends."""
+
+BAD_INPUT, WRONG_USAGE, NOT_CONVERGED, INTERRUPTED = 1, 2, 3, 130

@@ -1,0 +1,182 @@
+"""`grandag fit`: learn a graph from a table. Nothing heavy is imported before it runs."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+import warnings
+from contextlib import nullcontext
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from grandag.cli.exits import INTERRUPTED, NOT_CONVERGED
+from grandag.cli.inputs import check_directory, read_data, read_truth
+from grandag.cli.options import given_values
+from grandag.methods.registry import METHODS, build
+from grandag.progress import progress_line
+
+if TYPE_CHECKING:
+    from grandag.methods.estimator import StructureLearner
+    from grandag.report.facts import FitSummary
+    from grandag.resampling import Confidence
+    from grandag.table import Table
+
+__all__ = ["DEFAULT_METHOD", "MethodName", "Preset", "fit", "learn", "show"]
+
+MethodName = StrEnum("MethodName", {name: name for name in METHODS})  # type: ignore[misc]
+DEFAULT_METHOD = MethodName("grandag")
+
+
+class Preset(StrEnum):
+    """Names of the presets."""
+
+    default = "default"
+    paper = "paper"
+
+
+class ResampleKind(StrEnum):
+    """What refits differ in."""
+
+    bootstrap = "bootstrap"
+    subsample = "subsample"
+    restarts = "restarts"
+
+
+DATA_HELP = "A CSV, TSV or Parquet file with a header, a .npy file, or the name of a bundled data set."
+METHOD_HELP = " ".join(f"{method.description}." for method in METHODS.values())
+_DATA, _CONFIDENCE, _OUTPUT = "Data", "Confidence", "Output"
+
+
+def fit(
+    data: Annotated[str, typer.Argument(help=DATA_HELP)],
+    method: Annotated[
+        MethodName, typer.Option(help=f"{METHOD_HELP} `--method NAME --help` shows the options of a method.")
+    ] = DEFAULT_METHOD,
+    preset: Annotated[
+        Preset, typer.Option(help="'paper' is the recipe behind the paper's tables; options override a preset.")
+    ] = Preset.default,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
+    n_jobs: Annotated[
+        int | None,
+        typer.Option(help="Threads (processes of --resamples), -1 for all cores; results do not depend on it."),
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option(help="Use these columns only: names, separated by commas.", rich_help_panel=_DATA)
+    ] = None,
+    resamples: Annotated[
+        int, typer.Option(min=0, help="Refit so many times and count the edges.", rich_help_panel=_CONFIDENCE)
+    ] = 0,
+    resample_kind: Annotated[
+        ResampleKind,
+        typer.Option(help="Bootstrap samples, halves of the rows, or other starts.", rich_help_panel=_CONFIDENCE),
+    ] = ResampleKind.bootstrap,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Directory for the edges, graph files, drawing, model and configuration.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="An HTML page: graph, edges, training, curves, reasons to doubt.", rich_help_panel=_OUTPUT),
+    ] = None,
+    truth: Annotated[
+        str | None,
+        typer.Option(
+            help="The true graph, for the report only: a graph file. Bundled data sets have theirs.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=_OUTPUT)] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=_OUTPUT)
+    ] = False,
+    **parameters: Any,
+) -> None:
+    """Learn a graph from a table and print its edges."""
+    given = given_values(parameters)
+    if n_jobs is not None and not resamples:
+        given["n_jobs"] = n_jobs
+    model = build(str(method), given, preset=str(preset), seed=seed)
+    check_directory(output)
+    frame = read_data(data, columns)
+    true = read_truth(data, tuple(map(str, frame.columns)), report, truth)
+    from grandag.table import as_table
+
+    table = as_table(frame, missing=model.missing)
+    start = time.perf_counter()
+    try:
+        learn(model, table, quiet=quiet, for_report=report is not None)
+        refits = _refit(model, table, resamples, str(resample_kind), seed, n_jobs, quiet) if resamples else None
+    except KeyboardInterrupt:
+        typer.echo("Interrupted; nothing was written.", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    summary = show(model, data, time.perf_counter() - start, output, as_json=as_json, quiet=quiet)
+    if output is not None and refits is not None:
+        refits.edges().to_csv(output / "confidence.csv", index=False)
+    if report is not None:
+        from grandag.report.fit_page import page_of
+
+        report.parent.mkdir(parents=True, exist_ok=True)
+        report.write_text(page_of(summary, table, truth=true), encoding="utf-8")
+        if not quiet:
+            typer.echo(f"Page: {report}", err=as_json)
+    if not model.learned_.converged:
+        raise typer.Exit(NOT_CONVERGED)
+
+
+def learn(model: StructureLearner, table: Table, *, quiet: bool, for_report: bool = False) -> None:
+    """Fit with a progress line; what a report needs is recorded without a trace in the parameters."""
+    if quiet:
+        logging.getLogger("grandag").setLevel(logging.ERROR)
+    recorded = model.recorded_for_reports if for_report else {}
+    before = {name: getattr(model, name) for name in recorded}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what there is to warn of is shown with the result
+        with nullcontext(None) if quiet else progress_line() as listener:
+            model.set_params(**recorded).fit(table, listener=listener)
+    model.set_params(**before)
+
+
+def _refit(
+    model: StructureLearner, table: Table, resamples: int, kind: str, seed: int, n_jobs: int | None, quiet: bool
+) -> Confidence:
+    """Refit, and give the model the frequencies of its edges."""
+    from grandag.resampling import attach, confidence, describe
+
+    with nullcontext(None) if quiet else progress_line() as listener:
+        processes = -1 if n_jobs is None else n_jobs
+        refits = confidence(model, table, resamples, kind, random_state=seed, n_jobs=processes, listener=listener)
+    attach(model, refits)
+    if not quiet:
+        typer.echo(describe(refits), err=True)
+    return refits
+
+
+def show(
+    model: StructureLearner, data: str, seconds: float, output: Path | None, *, as_json: bool, quiet: bool
+) -> FitSummary:
+    """Write the files, print the result, and print the reasons to doubt it on standard error."""
+    from grandag.cli.files import write_results
+    from grandag.report.facts import FitSummary
+
+    summary = FitSummary(model, data, seconds)
+    if output is not None:
+        write_results(summary, output)
+    if as_json:
+        typer.echo(json.dumps(summary.facts, indent=2, ensure_ascii=False))
+    elif not quiet:
+        from grandag.cli.terminal import print_result
+
+        print_result(summary.facts, output)
+    if not quiet:
+        for concern in model.learned_.concerns:
+            typer.echo(f"Warning: {concern.message}", err=True)
+    return summary

@@ -1,0 +1,77 @@
+"""`grandag score`: compare two graphs. Nothing heavy is imported before it runs."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from typing import Annotated, Any
+
+import typer
+
+from grandag.cli.inputs import the_graph
+
+__all__ = ["score"]
+
+_OUTPUT = "Output"
+
+
+def score(
+    estimate: Annotated[
+        str,
+        typer.Argument(
+            help="A graph: .dot, .gv, .gml, .graphml, .json, .dagitty or .txt (dagitty), .csv or .tsv (table of edges, "
+            "or adjacency table with names), .npy (adjacency matrix), or a model that `fit` wrote (.npz)."
+        ),
+    ],
+    truth: Annotated[str, typer.Argument(help="The true graph: a file as above, or the name of a bundled data set.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=_OUTPUT)] = False,
+) -> None:
+    """Compare an estimated graph with the true one: SHD, SHD-C, SID with bounds, errors by kind, and more."""
+    from grandag import metrics
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = lambda message, *_, **__: typer.echo(f"Warning: {message}", err=True)
+        estimated = the_graph(estimate)
+        true = the_graph(truth, estimated)
+        facts = metrics.score(true, the_graph(estimate, true))
+    if as_json:
+        typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+        return
+    for title, value in _score_rows(facts):
+        typer.echo(f"{title:<22}{value:>9}")
+    for note in facts["notes"]:
+        typer.echo(f"Note: {note}")
+
+
+def _score_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Title and value of each line of the table."""
+
+    def shown(value: float | None) -> str:
+        if value is None:
+            return "-"
+        return f"{value:.3f}" if isinstance(value, float) else f"{value:,}"
+
+    titles = {
+        "n_nodes": "nodes",
+        "n_true_edges": "true edges",
+        "n_estimated_edges": "estimated edges",
+        "shd": "SHD",
+        "shd_cpdag": "SHD-C",
+        "sid": "SID",
+        "sid_lower": "SID, lower bound",
+        "sid_upper": "SID, upper bound",
+        "missing": "missing edges",
+        "extra": "extra edges",
+        "reversed": "reversed edges",
+        "mixed": "directed in one only",
+        "parent_aid": "parent AID",
+        "ancestor_aid": "ancestor AID",
+        "oset_aid": "optimal-set AID",
+    }
+    if facts["sid"] is not None:
+        del titles["sid_lower"], titles["sid_upper"]
+    rows = [(title, shown(facts[name])) for name, title in titles.items()]
+    for group in ("adjacency", "direction"):
+        rows += [(f"{group} {name}", shown(value)) for name, value in facts[group].items()]
+    return rows

@@ -1,0 +1,102 @@
+"""`grandag tune`: choose hyper-parameters by their held-out score. Nothing heavy is imported before it runs."""
+
+from __future__ import annotations
+
+import time
+from contextlib import nullcontext
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from grandag.cli.exits import INTERRUPTED, NOT_CONVERGED
+from grandag.cli.fit import DATA_HELP, DEFAULT_METHOD, MethodName, Preset, learn, show
+from grandag.cli.inputs import check_directory, read_data
+from grandag.cli.options import given_values
+from grandag.progress import progress_lines
+
+__all__ = ["tune"]
+
+_DATA, _OUTPUT = "Data", "Output"
+
+
+class Sampler(StrEnum):
+    """Where the parameters of trials come from."""
+
+    random = "random"
+    tpe = "tpe"
+    genetic = "genetic"
+
+
+def tune(
+    data: Annotated[str, typer.Argument(help=DATA_HELP)],
+    method: Annotated[
+        MethodName, typer.Option(help="A method with a search space; PC and RANDOM have none.")
+    ] = DEFAULT_METHOD,
+    trials: Annotated[int, typer.Option(help="Number of combinations of hyper-parameters to try.")] = 50,
+    sampler: Annotated[
+        Sampler, typer.Option(help="'tpe' and 'genetic' learn from earlier trials, by Optuna.")
+    ] = Sampler.random,
+    preset: Annotated[Preset, typer.Option(help="What is not searched is as in this preset.")] = Preset.default,
+    seed: Annotated[int, typer.Option(help="Seed of draws, split and fits: the same seed gives the same result.")] = 0,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds for one trial; it counts as failed after that.")
+    ] = None,
+    total_time_limit: Annotated[float | None, typer.Option(help="Seconds for all trials together.")] = None,
+    n_jobs: Annotated[
+        int | None, typer.Option(help="Trials at a time, one thread each. Default: one per core.")
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option(help="Use these columns only: names, separated by commas.", rich_help_panel=_DATA)
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Directory for trials.csv, best.json and all that `fit` writes.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=_OUTPUT)] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=_OUTPUT)
+    ] = False,
+    **parameters: Any,
+) -> None:
+    """Choose hyper-parameters by their score on held-out rows, then learn the graph from all rows with the best.
+
+    An option of the method, such as --n-layers 1, fixes that parameter: it is not searched.
+    """
+    from grandag.cli.terminal import print_trials
+    from grandag.table import as_table
+    from grandag.tuning.tune import tune as search
+
+    fixed = given_values(parameters)
+    check_directory(output)
+    table = as_table(read_data(data, columns), missing=fixed.get("missing", "error"))
+    start = time.perf_counter()
+    try:
+        with nullcontext(None) if quiet else progress_lines() as listener:
+            result = search(
+                table, str(method), trials, sampler=str(sampler), seed=seed, n_jobs=-1 if n_jobs is None else n_jobs,
+                preset=str(preset), fixed=fixed, time_limit=time_limit, total_time_limit=total_time_limit,
+                listener=listener,
+            )  # fmt: skip
+        if not quiet and not as_json:
+            print_trials(result)
+        model = result.estimator()
+        if n_jobs is not None and "n_jobs" in model.get_params():
+            model.set_params(n_jobs=n_jobs)
+        learn(model, table, quiet=quiet)
+    except KeyboardInterrupt:
+        typer.echo("Interrupted; nothing was written.", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    model.learned_ = replace(model.learned_, notes=(*model.learned_.notes, result.describe()))
+    show(model, data, time.perf_counter() - start, output, as_json=as_json, quiet=quiet)
+    if output is not None:
+        result.save(output)
+    if result.was_interrupted or not model.learned_.converged:
+        raise typer.Exit(INTERRUPTED if result.was_interrupted else NOT_CONVERGED)

@@ -1,0 +1,72 @@
+"""What GES and GSF share: the parameters of the greedy search, and its answer as an equivalence class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from grandag.graph import to_dag, undirected_part
+from grandag.knowledge import Masks
+from grandag.methods.equivalence.greedy_search import CachedScore, Step, greedy_search
+from grandag.parameters import boolean, count, optional, parameter
+from grandag.progress import Listener
+
+__all__ = ["FoundClass", "SearchConfig", "search_class"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchConfig:
+    """Parameters of the greedy search."""
+
+    turning: bool = parameter(True, boolean, "Also turn edges, after the forward and the backward phase.")
+    repeat: bool = parameter(True, boolean, "Start again with the first phase until a whole round changes nothing.")
+    max_parents: int | None = parameter(
+        None, optional(count), "Maximum number of parents per variable; None: no limit."
+    )
+
+
+class FoundClass(NamedTuple):
+    """The class that the search ended in."""
+
+    adjacency: np.ndarray  # a CPDAG; background knowledge directs some of its edges
+    strength: np.ndarray  # how much an edge adds to the score of `dag`
+    dag: np.ndarray  # one DAG of the class
+    values: dict[str, Any]  # the steps, and the score of `dag`
+
+
+def search_class(
+    score: CachedScore, names: Sequence[str], knowledge: Masks, config: SearchConfig, listener: Listener | None
+) -> FoundClass:
+    """Search greedily for the class with the best score."""
+    adjacency, steps = greedy_search(
+        score,
+        *knowledge,
+        phases=("forward", "backward", "turning") if config.turning else ("forward", "backward"),
+        repeat=config.repeat,
+        max_parents=config.max_parents,
+        listener=listener,
+    )
+    dag = to_dag(adjacency)
+    strength = np.where(adjacency, _edge_gains(score, adjacency, dag), 0.0)
+    return FoundClass(adjacency, strength, dag, {"search": _named(steps, names), "score": score.total(dag)})
+
+
+def _named(steps: Sequence[Step], names: Sequence[str]) -> pd.DataFrame:
+    rows = [
+        (step.phase, names[step.source], names[step.target], ", ".join(names[k] for k in step.clique), step.gain)
+        for step in steps
+    ]
+    return pd.DataFrame(rows, columns=["phase", "source", "target", "with", "gain"])
+
+
+def _edge_gains(score: CachedScore, adjacency: np.ndarray, dag: np.ndarray) -> np.ndarray:
+    """How much each edge adds to the score of a DAG of the class; the same in both directions of an undirected edge."""
+    gains = np.zeros(adjacency.shape)
+    for x, y in np.argwhere(dag).tolist():
+        parents = sum(1 << k for k in np.flatnonzero(dag[:, y]).tolist())
+        gains[x, y] = max(score(y, parents) - score(y, parents & ~(1 << x)), 0.0)
+    return np.where(undirected_part(adjacency), gains + gains.T, gains)

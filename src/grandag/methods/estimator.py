@@ -1,0 +1,402 @@
+"""The shell of every method: scikit-learn's conventions around a pure function `learn` (see `grandag.learned`)."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import textwrap
+import warnings
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from grandag import parameters
+from grandag.diagnostics import (
+    Concern,
+    column_concerns,
+    constant_concerns,
+    copy_concerns,
+    graph_concerns,
+    noise_concerns,
+)
+from grandag.engine.compiled import announcing_compilation
+from grandag.graph import to_networkx, topological_order
+from grandag.knowledge import Knowledge, KnowledgeError, Masks
+from grandag.learned import Learn, Learned, NotConvergedWarning, TrainingError
+from grandag.methods.registry import name_of
+from grandag.methods.stages.linear_gaussian import LinearConditional
+from grandag.methods.storage import save
+from grandag.model import CausalModel, Effect
+from grandag.parameters import as_generator, boolean, check_parameters, one_of, parameter, parameters_of, plain
+from grandag.progress import Listener, progress_line
+from grandag.table import Table, TableError, as_table, constant_columns
+
+__all__ = ["StochasticLearner", "StructureLearner", "estimator"]
+
+Class = TypeVar("Class", bound=type)
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+def estimator(cls: Class) -> Class:
+    """Make an estimator of a class: its constructor and the `Args` of its docstring come from the parameters.
+
+    A config is frozen; the estimator that inherits its fields is not, since scikit-learn sets parameters by attribute.
+    """
+    declared: Any = dataclasses.dataclass(kw_only=True, eq=False, repr=False, frozen=True)(cls)
+    declared.__setattr__, declared.__delattr__ = object.__setattr__, object.__delattr__
+    declared.__doc__ = _documented(cls.__doc__ or "", cls)
+    return cls
+
+
+def _documented(text: str, cls: type) -> str:
+    """The docstring with its parameters, before the sections on attributes and examples."""
+    lines = ["    Args:"]
+    for name, declared in parameters_of(cls).items():
+        entry = f"{name}: {declared.description} Default: {declared.default!r}."
+        lines += textwrap.wrap(entry, 112, initial_indent=" " * 8, subsequent_indent=" " * 12)
+    places = [text.index(section) for section in ("    Attributes:", "    Example:") if section in text]
+    place = min(places, default=len(text))
+    return text[:place].rstrip() + "\n\n" + "\n".join(lines) + "\n\n" + text[place:]
+
+
+@estimator
+class StructureLearner(BaseEstimator):  # type: ignore[misc]
+    """Base of all estimators: `fit(X)` sets `learned_`, of which all other attributes are views.
+
+    A subclass inherits its config, too, and gives the function that does the work as `learn`.
+    """
+
+    learn: ClassVar[Learn]
+    conditional: ClassVar[type[Any]] = LinearConditional
+    """The class of the conditionals that `learn` returns; constant columns have their own."""
+    checks_noise: ClassVar[bool] = True
+    """Look at the noise at the end of a fit; where that would take longer than the fit, `check_noise` is for users."""
+    presets: ClassVar[tuple[str, ...]] = ("default", "paper")
+    recorded_for_reports: ClassVar[Mapping[str, Any]] = {}
+    """Parameters that make a fit keep what only a report shows."""
+
+    knowledge: Any = parameter(
+        None,
+        parameters.knowledge,
+        "Forbidden and required edges: a file (TOML, or Tetrad's format), a `Knowledge`, or its fields in a dictionary.",
+    )
+    missing: str = parameter(
+        "error", one_of("error", "drop"), "Rows with missing or infinite values: stop with an error, or drop them."
+    )
+    verbose: bool = parameter(False, boolean, "Show a progress line on a terminal.")
+
+    @classmethod
+    def preset(cls, name: str, **parameters: Any) -> Self:
+        """An estimator with the values of a preset, other parameters as given."""
+        if name not in cls.presets:
+            raise ValueError(f"There is no preset {name!r}: choose from {', '.join(cls.presets)}.")
+        values = {key: declared.value_in(name) for key, declared in parameters_of(cls).items()}
+        return cls(**{**values, **parameters})
+
+    @property
+    def method(self) -> str:
+        """The name of this method in the registry, as the command line knows it."""
+        return name_of(self)
+
+    def fit(self, X: Any, y: Any = None, *, held_out: Any = None, listener: Listener | None = None) -> Self:
+        """Learn the graph of the columns of X.
+
+        Args:
+            X: The table: an array, a pandas or polars data frame.
+            y: Ignored.
+            held_out: More rows, which decide when to stop and nothing else; a method that stops early then trains on
+                all of X instead of holding out a part of it. A method without early stopping never looks at them.
+            listener: Called with the progress of the fit.
+        """
+        values = {name: plain(value) for name, value in self.get_params(deep=False).items()}
+        check_parameters(values, {name: declared.rule for name, declared in parameters_of(type(self)).items()})
+        table = as_table(X, missing=self.missing)
+        with announcing_compilation(), self._listening(listener) as heard:
+            learned = self._learn_from(table, values, held_out, heard)
+        self._keep(learned, has_own_names=table.has_own_names)
+        for concern in learned.concerns:
+            if concern.is_urgent:
+                category = NotConvergedWarning if concern.kind == "not converged" else UserWarning
+                warnings.warn(concern.message, category, stacklevel=_levels_to_the_user())
+        return self
+
+    def _learn_from(self, table: Table, values: Mapping[str, Any], held_out: Any, listener: Listener | None) -> Learned:
+        """Learn from the columns that vary, then put in the others and what there is to know about the table."""
+        is_constant = constant_columns(table.values)
+        if is_constant.all():
+            raise TableError("All columns of X are constant: there is nothing to learn from.")
+        knowledge = _between_varying(Knowledge.of(self.knowledge).masks(table.names), is_constant, table.names)
+        varying = table.select(~is_constant) if is_constant.any() else table
+        if held_out is not None:
+            held_out = _like(held_out, table, self.missing, type(self).__name__).values[:, ~is_constant]
+        config = self.config_type()(**{name: values[name] for name in parameters_of(self.config_type())})
+        learned = type(self).learn(varying, knowledge, config, self._generator(), listener, held_out)
+        learned = learned.with_constants(table.names, np.where(is_constant, table.values[0], np.nan))
+        concerns = _concerns(learned, table, varying, checks_noise=self.checks_noise)
+        return replace(learned, notes=(*_notes(learned, table), *learned.notes), concerns=concerns)
+
+    @classmethod
+    def config_type(cls) -> type[Any]:
+        """The config that the estimator inherits."""
+        return next(
+            base for base in cls.__mro__ if dataclasses.is_dataclass(base) and not issubclass(base, BaseEstimator)
+        )
+
+    def _generator(self) -> np.random.Generator:
+        """Random numbers; a deterministic method draws none."""
+        return np.random.default_rng(0)
+
+    def _listening(self, listener: Listener | None) -> Any:
+        return progress_line() if self.verbose and listener is None else nullcontext(listener)
+
+    def _keep(self, learned: Learned, *, has_own_names: bool) -> None:
+        """Set the fitted attributes: a fit that fails leaves those of an earlier one as they were."""
+        self.learned_ = learned
+        self.n_features_in_ = len(learned.names)
+        if has_own_names:
+            self.feature_names_in_ = np.array(learned.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def __getattr__(self, name: str) -> Any:
+        """What the method knows beyond the properties below: `A_phi_`, `search_`, `frequency_`, ..."""
+        learned = self.__dict__.get("learned_")
+        if learned is None and hasattr(type(self), name):  # a property, which could not say so itself
+            check_is_fitted(self, "learned_")
+        if learned is not None and name.endswith("_") and not name.startswith("_"):
+            for results in (learned.values, learned.matrices, learned.edge_facts):
+                if name[:-1] in results:
+                    return results[name[:-1]]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __dir__(self) -> list[str]:
+        learned = self.__dict__.get("learned_")
+        results = () if learned is None else (learned.values, learned.matrices, learned.edge_facts)
+        return sorted({*super().__dir__(), *(f"{name}_" for known in results for name in known)})
+
+    def _fitted(self) -> Learned:
+        check_is_fitted(self, "learned_")
+        learned: Learned = self.learned_
+        return learned
+
+    @property
+    def names_(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return self._fitted().names
+
+    @property
+    def adjacency_(self) -> np.ndarray:
+        """(d, d) bool, adjacency_[i, j] if and only if i -> j; an undirected edge is there in both directions."""
+        return self._fitted().adjacency
+
+    @property
+    def strength_(self) -> np.ndarray:
+        """(d, d) the method's own measure of how strong an edge is."""
+        return self._fitted().strength
+
+    @property
+    def is_dag_(self) -> bool:
+        """Is the answer a DAG, or an equivalence class of DAGs?"""
+        return self._fitted().is_dag
+
+    @property
+    def dag_(self) -> np.ndarray:
+        """(d, d) bool, the DAG; of an equivalence class, the member whose edges follow the columns where they can."""
+        return self._fitted().dag
+
+    @property
+    def causal_order_(self) -> list[str]:
+        """The names in an order in which every edge of `dag_` points forwards."""
+        return [self.names_[node] for node in topological_order(self.dag_)]
+
+    @property
+    def edges_(self) -> pd.DataFrame:
+        """The edges, strongest first: source, target, strength, and what else the method knows of each."""
+        return self._fitted().edges()
+
+    @property
+    def graph_(self) -> Any:
+        """The graph as a networkx DiGraph with the table's column names; edges carry what `edges_` says of them."""
+        learned = self._fitted()
+        graph = to_networkx(learned.adjacency, learned.names)
+        for edge in learned.facts_of(learned.adjacency).to_dict(orient="records"):
+            graph.edges[edge.pop("source"), edge.pop("target")].update(edge)
+        return graph
+
+    @property
+    def p_values_(self) -> np.ndarray:
+        """(d, d) p-values of the edges that the method tested, NaN elsewhere."""
+        return self.__getattr__("p_value_")  # type: ignore[no-any-return]
+
+    @property
+    def converged_(self) -> bool:
+        """Was the method's tolerance met? True for a method that does not iterate."""
+        return self._fitted().converged
+
+    @property
+    def n_iter_(self) -> int | None:
+        """Iterations; None for a method that does not iterate."""
+        return self._fitted().n_iter
+
+    @property
+    def trace_(self) -> pd.DataFrame | None:
+        """How an iterative method got there, one row per evaluation or subproblem; None for others."""
+        return self._fitted().trace
+
+    @property
+    def notes_(self) -> list[str]:
+        """What a reader of the result should know: dropped rows, limits that were reached, how edges were tested."""
+        return list(self._fitted().notes)
+
+    @property
+    def warnings_(self) -> list[Concern]:
+        """Reasons to doubt the graph: records with kind, variables, numbers and message."""
+        return list(self._fitted().concerns)
+
+    @property
+    def model_(self) -> CausalModel:
+        """Graph and conditionals as a model to be used; of an equivalence class, those of `dag_`."""
+        model = self._fitted().model
+        if model is None:
+            raise TrainingError("This model has a graph but no conditionals: fit it with retrain=True.")
+        return model
+
+    def sample(self, n: int, random_state: Any = None) -> pd.DataFrame:
+        """New rows of the learned distribution."""
+        return self.model_.sample(n, random_state)
+
+    def intervene(self, values: Mapping[str, float]) -> CausalModel:
+        """The model in which these variables have been set: `intervene({"PKA": 2.0}).sample(n)`, `.mean()`."""
+        return self.model_.intervene(values)
+
+    def average_effect(self, cause: str, outcome: str, **options: Any) -> Effect:
+        """The change of the outcome's mean by an intervention on the cause: see `CausalModel.average_effect`."""
+        return self.model_.average_effect(cause, outcome, **options)
+
+    def log_prob(self, X: Any) -> pd.Series:
+        """log p(x) of each row of X."""
+        return self.model_.log_prob(X)
+
+    def residuals(self, X: Any, *, standardised: bool = False) -> pd.DataFrame:
+        """Each value minus its mean given its parents; `standardised` divides by its standard deviation."""
+        return self.model_.residuals(X, standardised=standardised)
+
+    def check_noise(self, X: Any) -> pd.DataFrame:
+        """Is the noise of each variable independent of its parents, and Gaussian? One row per variable."""
+        return self.model_.check_noise(X)
+
+    def predict(self, X: Any, target: str | None = None) -> Any:
+        """The mean of the target given its parents in X; without a target, of every variable given its own."""
+        model = self.model_
+        return model.predict(X, target) if target is not None else model.predict(self._like_training(X, "error"))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean over the rows of X of log p(x) = sum_j log p_j(x_j | parents), in the units of the table.
+
+        Constant columns have no density and do not count; of an equivalence class, it is the score of `dag_`. `y` is
+        ignored.
+        """
+        model = self.model_
+        return float(model.log_prob(self._like_training(X, self.missing)).mean())
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model to one file: arrays and JSON in a zip archive (numpy's npz), nothing pickled."""
+        parameters = {name: plain(value) for name, value in self.get_params(deep=False).items()}
+        save(path, self._fitted(), self.method, parameters, has_own_names=hasattr(self, "feature_names_in_"))
+
+    @classmethod
+    def restored(cls, learned: Learned, parameters: Mapping[str, Any], *, has_own_names: bool) -> Self:
+        """A fitted estimator from what `save` wrote."""
+        model = cls(**parameters)
+        model._keep(learned, has_own_names=has_own_names)
+        return model
+
+    def _like_training(self, X: Any, missing: str) -> Table:
+        """The rows of X, which must have the columns of the training table in the same order."""
+        learned = self._fitted()
+        training = Table(np.empty((0, len(learned.names))), learned.names, hasattr(self, "feature_names_in_"))
+        return _like(X, training, missing, type(self).__name__)
+
+
+@estimator
+class StochasticLearner(StructureLearner):
+    """Base of estimators whose result depends on random numbers."""
+
+    random_state: Any = parameter(
+        None,
+        parameters.random_state,
+        "Seed, or a numpy generator; the same seed gives the same result, to the bit on one machine.",
+    )
+
+    def _generator(self) -> np.random.Generator:
+        return as_generator(self.random_state)
+
+
+def _between_varying(masks: Masks, is_constant: np.ndarray, names: tuple[str, ...]) -> Masks:
+    """What is allowed and required between the varying columns."""
+    for i, j in np.argwhere(masks.required):
+        constant = j if is_constant[j] else i
+        if is_constant[constant]:
+            raise KnowledgeError(
+                f"The edge {names[i]} -> {names[j]} is required, but {names[constant]!r} is constant: drop the edge or "
+                "the column."
+            )
+    varying = np.ix_(~is_constant, ~is_constant)
+    return Masks(masks.allowed[varying], masks.required[varying])
+
+
+def _like(X: Any, training: Table, missing: str, estimator: str) -> Table:
+    """The rows of X, checked to have the columns of the training table."""
+    table = as_table(X, missing=missing, min_rows=1, min_columns=1)
+    if len(table.names) != len(training.names):
+        raise TableError(
+            f"X has {len(table.names)} features, but {estimator} is expecting {len(training.names)} features as input."
+        )
+    if table.has_own_names and training.has_own_names and table.names != training.names:
+        raise TableError(
+            "The feature names should match those that were passed during fit: X has the columns "
+            f"{', '.join(table.names[:10])}, the model {', '.join(training.names[:10])}; give them in this order."
+        )
+    return table
+
+
+def _notes(learned: Learned, table: Table) -> list[str]:
+    """What a reader should know before the notes of the method itself."""
+    notes = []
+    if table.n_dropped:
+        rows = "1 row" if table.n_dropped == 1 else f"{table.n_dropped:,} rows"
+        notes.append(f"Dropped {rows} with missing or infinite values.")
+    if not learned.is_dag and learned.conditionals is not None:
+        notes.append("Scores, samples and effects are those of one DAG of the equivalence class (dag_).")
+    return notes
+
+
+def _concerns(learned: Learned, table: Table, varying: Table, *, checks_noise: bool) -> tuple[Concern, ...]:
+    """What columns, graph and noise, and the method itself, say against the result."""
+    copies = copy_concerns(varying.values, varying.names)
+    known = [concern.variables for concern in copies]
+    model = learned.model
+    noise = noise_concerns(model.check_noise(table)) if model is not None and checks_noise else []
+    return (
+        *constant_concerns(table.values, table.names),
+        *copies,
+        *learned.concerns,
+        *column_concerns(table.values, table.names, known),
+        *graph_concerns(learned.dag, table.names, len(table.values)),
+        *noise,
+    )
+
+
+def _levels_to_the_user() -> int:
+    """The stack level, for a warning of the caller, of the first line outside the library and scikit-learn."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("grandag", "sklearn"):
+        level, frame = level + 1, frame.f_back
+    return level

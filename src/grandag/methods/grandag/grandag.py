@@ -1,0 +1,384 @@
+"""GraN-DAG: neighbours -> train -> threshold -> prune -> retrain, each in its own file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from joblib import effective_n_jobs
+
+from grandag.diagnostics import Concern
+from grandag.engine.density import DENSITIES
+from grandag.engine.network import ACTIVATIONS, Networks
+from grandag.engine.training import expected_jacobian
+from grandag.gam import SplineTable
+from grandag.graph import is_acyclic
+from grandag.knowledge import Masks
+from grandag.learned import Convergence, Learned, TrainingError
+from grandag.methods.estimator import StochasticLearner, estimator
+from grandag.methods.grandag.conditionals import NetworkConditional, network_conditionals
+from grandag.methods.grandag.retrain import RetrainConfig, RetrainResult, retrain
+from grandag.methods.grandag.train import NetworkConfig, Outcome, Trace, TrainConfig, TrainResult, train
+from grandag.methods.stages.neighbours import IMPLEMENTATIONS, NeighboursConfig, Selection, select_neighbours
+from grandag.methods.stages.prune import PruneConfig, prune
+from grandag.methods.stages.threshold import threshold
+from grandag.parameters import (
+    Choice,
+    PowerOfTen,
+    boolean,
+    count,
+    integer,
+    number,
+    one_of,
+    parameter,
+    positive,
+    redeclared,
+)
+from grandag.progress import Listener
+from grandag.table import Scaling, Table, split_rows
+
+__all__ = ["GraNDAG", "GraNDAGConfig", "learn"]
+
+_VARIABLES_PER_THREAD = 8
+"""Below this, synchronisation costs more than threading saves."""
+
+_EVERYTHING = 10**9
+"""More rows than any table has."""
+
+_HYPERPARAMETERS, _RELEASED = "appendix Hyperparameters", "released program"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraNDAGConfig(NeighboursConfig, PruneConfig):
+    """Parameters of GraN-DAG; defaults differ from the paper where that was measured to be better (docs/method.md)."""
+
+    density: str = parameter(
+        "additive-gaussian",
+        one_of(*DENSITIES),
+        "Conditional density: 'additive-gaussian' (GraN-DAG: one noise variance per variable) or 'gaussian' "
+        "(GraN-DAG++: mean and variance depend on the parents).",
+        source="section Experiments",
+        paper="additive-gaussian",
+    )
+    n_layers: int = parameter(
+        2,
+        integer(0),
+        "Number of hidden layers of each network; 0 is a linear model.",
+        source=_HYPERPARAMETERS,
+        search=Choice((1, 2, 3)),
+        paper=2,
+    )
+    n_units: int = parameter(
+        10, count, "Number of units per hidden layer.", source=_HYPERPARAMETERS, search=Choice((4, 8, 16, 32)), paper=10
+    )
+    activation: str = parameter(
+        "leaky-relu",
+        one_of(*ACTIVATIONS),
+        "Activation of hidden units: 'leaky-relu', or the smooth 'squareplus'.",
+        source=_HYPERPARAMETERS,
+        paper="leaky-relu",
+    )
+    learning_rate: float = parameter(
+        1e-2,
+        positive,
+        "Learning rate of the first subproblem and of retraining.",
+        source=_HYPERPARAMETERS,
+        search=PowerOfTen(-3, -2),
+        paper=1e-2,
+    )
+    later_learning_rate: float = parameter(
+        1e-3,
+        positive,
+        "Learning rate of all other subproblems.",
+        source=_HYPERPARAMETERS,
+        search=PowerOfTen(-4, -3),
+        paper=1e-4,
+    )
+    batch_size: int = parameter(64, count, "Rows per iteration.", source=_HYPERPARAMETERS, paper=64)
+    mask_threshold: float = parameter(
+        1e-4,
+        number(0),
+        "Inputs whose entry of A_phi falls to this value (epsilon) are masked for good.",
+        source="section Thresholding",
+        search=Choice((1e-3, 1e-4, 1e-5)),
+        paper=1e-4,
+    )
+    weight_threshold: float = parameter(
+        0.0,
+        number(0),
+        "After training, edges with a smaller entry of A_phi are dropped before any other. The paper's ablation has "
+        "0.3 in place of neighbour selection and pruning.",
+        source="table 5",
+        paper=0.0,
+    )
+    path_scale: float = parameter(
+        1.0,
+        positive,
+        "A_phi is this multiple of the mean over paths of products of absolute weights. The released program has 1, "
+        "the paper's text the number of paths.",
+        source=_RELEASED,
+        paper=1.0,
+    )
+    tolerance: float = parameter(
+        1e-8,
+        number(0),
+        "Training ends when h = tr(e^A) - d is at most this.",
+        source="appendix Optimization",
+        search=Choice((1e-6, 1e-8, 1e-10)),
+        paper=1e-8,
+    )
+    subproblem_tolerance: float = parameter(
+        1e-4,
+        number(0),
+        "A subproblem ends when the held-out objective changes by less than this per iteration.",
+        source=_RELEASED,
+        paper=1e-4,
+    )
+    max_iterations: int = parameter(
+        100_000, count, "Maximum number of iterations of training, and of retraining.", source=_RELEASED, paper=100_000
+    )
+    neighbour_threshold: float = redeclared(
+        NeighboursConfig, "neighbour_threshold", 0.75, search=Choice((0.5, 0.75, 1.0, 2.0)), paper=0.75
+    )
+    neighbour_trees: str = parameter(
+        "compiled",
+        one_of(*IMPLEMENTATIONS),
+        "Trees of neighbour selection: 'compiled', or the reference 'scikit-learn', which grows all trees and is far "
+        "slower; both select the same (docs/neighbours.md).",
+        paper="compiled",
+    )
+    max_neighbour_rows: int = parameter(
+        20_000, integer(2), "Maximum number of rows in neighbour selection.", source=_RELEASED, paper=_EVERYTHING
+    )
+    prune_cutoff: float = redeclared(
+        PruneConfig, "prune_cutoff", 0.001, search=Choice((1e-5, 1e-4, 1e-3, 1e-2, 1e-1)), paper=0.001
+    )
+    retrain: bool = parameter(
+        True, boolean, "Fit the conditionals of the final graph, which scores, samples and effects need."
+    )
+    standardise: bool = parameter(
+        True,
+        boolean,
+        "Scale columns to mean 0 and variance 1, so that units do not matter.",
+        source=_RELEASED,
+        paper=False,
+    )
+    held_out_fraction: float = parameter(
+        0.2,
+        number(0, 0.9, open_minimum=True),
+        "Share of the rows that decides when to stop and is not trained on; ignored if `fit` is given such rows.",
+        source=_RELEASED,
+        paper=0.2,
+    )
+    max_held_out: int = parameter(5000, count, "Maximum number of rows held out.", source=_RELEASED, paper=_EVERYTHING)
+    max_jacobian_rows: int = parameter(
+        20_000,
+        count,
+        "Maximum number of training rows in the expected Jacobian.",
+        source=_RELEASED,
+        paper=_EVERYTHING,
+    )
+    dtype: str = parameter(
+        "float32", one_of("float32", "float64"), "Precision of training.", source=_RELEASED, paper="float32"
+    )
+    record_A_phi: bool = parameter(False, boolean, "Keep all of A_phi at every evaluation, in `A_phi_trace_`.")
+
+    def networks(self) -> NetworkConfig:
+        """The networks' part."""
+        return NetworkConfig(self.n_layers, self.n_units, self.activation, self.density, self.dtype, self.path_scale)
+
+    def training(self) -> TrainConfig:
+        """The part of training."""
+        return TrainConfig(
+            learning_rate=self.learning_rate,
+            later_learning_rate=self.later_learning_rate,
+            batch_size=self.batch_size,
+            mask_threshold=self.mask_threshold,
+            tolerance=self.tolerance,
+            max_iterations=self.max_iterations,
+            subproblem_tolerance=self.subproblem_tolerance,
+        )
+
+    def n_threads(self, n_variables: int) -> int:
+        """Threads that pay for so many networks."""
+        return max(1, min(int(effective_n_jobs(self.n_jobs)), n_variables // _VARIABLES_PER_THREAD))
+
+
+def learn(
+    table: Table,
+    knowledge: Masks,
+    config: GraNDAGConfig,
+    rng: np.random.Generator,
+    listener: Listener | None,
+    held_out: np.ndarray | None,
+) -> Learned:
+    """The whole path from a table to a DAG with conditionals."""
+    split_rng, neighbours_rng, train_rng, retrain_rng = rng.spawn(4)
+    data = _prepare(table.values, config, split_rng, held_out)
+    n_threads = config.n_threads(len(table.names))
+    candidates = np.concatenate([data.rows, data.held_out]) if held_out is None else data.rows
+    selected = _select(candidates, config, neighbours_rng, listener)
+    mask = (selected.mask & knowledge.allowed) | knowledge.required
+    trained = train(
+        data.rows, data.held_out, mask, config.networks(), config.training(), train_rng, required=knowledge.required,
+        n_threads=n_threads, record_A_phi=config.record_A_phi, listener=listener,
+    )  # fmt: skip
+    if trained.outcome is Outcome.NOT_FINITE:
+        raise TrainingError(
+            f"Training produced numbers that are not finite at iteration {trained.n_iterations}: lower "
+            "learning_rate, and leave standardise=True unless the columns are on a common scale near 1."
+        )
+    convergence = _convergence(trained, config)
+    jacobian_rows = data.rows[: config.max_jacobian_rows]
+    jacobian = expected_jacobian(trained.networks, jacobian_rows, n_threads)
+    strong = trained.networks.mask & (trained.A_phi >= config.weight_threshold)
+    adjacency = threshold(jacobian, strong, knowledge.required)
+    notes = [*data.notes, *selected.notes, *_jacobian_notes(jacobian_rows, data.rows)]
+    edge_facts: dict[str, np.ndarray] = {}
+    if config.prune:
+        pruned = prune(
+            SplineTable(table.values), adjacency, config.prune_cutoff, required=knowledge.required, listener=listener
+        )
+        adjacency, edge_facts = pruned.adjacency, pruned.edge_facts
+        notes.append(pruned.note)
+    final = _Final()
+    if config.retrain:
+        retraining = RetrainConfig(config.learning_rate, config.batch_size, config.max_iterations)
+        final = _final(
+            retrain(
+                data.rows, data.held_out, adjacency, config.networks(), retraining, retrain_rng, n_threads=n_threads,
+                listener=listener,
+            ),
+            data.scaling,
+        )  # fmt: skip
+    if is_acyclic(mask):
+        notes.append("The inputs open to begin with had no cycle: strengths are from retraining, if any.")
+        jacobian = expected_jacobian(final.networks or trained.networks, jacobian_rows, n_threads)
+    return Learned(
+        table.names,
+        adjacency,
+        jacobian,
+        edge_facts=edge_facts,
+        matrices=_matrices(trained, jacobian, config),
+        values=final.values,
+        conditionals=final.conditionals,
+        convergence=convergence,
+        trace=pd.DataFrame(trained.trace, columns=list(Trace._fields)),
+        notes=tuple(notes),
+        concerns=(*convergence.concerns(), *final.concerns),
+    )
+
+
+class _Data(NamedTuple):
+    """The scaled columns: rows to train on, and rows that decide when to stop."""
+
+    rows: np.ndarray
+    held_out: np.ndarray
+    scaling: Scaling
+    notes: tuple[str, ...] = ()
+
+
+def _prepare(values: np.ndarray, config: GraNDAGConfig, rng: np.random.Generator, held_out: np.ndarray | None) -> _Data:
+    """Scale, and split unless rows to be held out were given."""
+    scaling = Scaling.standard(values) if config.standardise else Scaling.identity(values.shape[1])
+    scaled = scaling.apply(values, config.dtype)
+    if held_out is not None:  # the first rows are to be a random sample, as in a split
+        return _Data(rng.permutation(scaled), scaling.apply(held_out, config.dtype), scaling)
+    n = len(scaled)
+    train_rows, held_out_rows = split_rows(n, min(config.held_out_fraction, config.max_held_out / n), rng)
+    is_limited = len(held_out_rows) < round(config.held_out_fraction * n)
+    notes = (f"{len(held_out_rows):,} of the {n:,} rows are held out (max_held_out).",) if is_limited else ()
+    return _Data(scaled[train_rows], scaled[held_out_rows], scaling, notes)
+
+
+def _select(rows: np.ndarray, config: GraNDAGConfig, rng: np.random.Generator, listener: Listener | None) -> Selection:
+    return select_neighbours(
+        rows, config, rng, trees=config.neighbour_trees, max_rows=config.max_neighbour_rows, listener=listener
+    )
+
+
+def _convergence(trained: TrainResult, config: GraNDAGConfig) -> Convergence:
+    return Convergence(
+        trained.outcome is Outcome.CONVERGED,
+        trained.n_iterations,
+        float(trained.trace[-1].h),
+        config.tolerance,
+        "Raise max_iterations, or subproblem_tolerance,",
+    )
+
+
+def _jacobian_notes(used: np.ndarray, rows: np.ndarray) -> list[str]:
+    is_limited = len(used) < len(rows)
+    return [f"The strength of edges is from {len(used):,} of the training rows."] if is_limited else []
+
+
+def _matrices(trained: TrainResult, jacobian: np.ndarray, config: GraNDAGConfig) -> dict[str, np.ndarray]:
+    matrices = {"A_phi": trained.A_phi, "mask": trained.networks.mask, "expected_jacobian": jacobian}
+    if config.record_A_phi:
+        matrices["A_phi_trace"] = np.array(trained.A_phi_trace)
+    return matrices
+
+
+class _Final(NamedTuple):
+    """The conditionals of the final graph, if they were fitted."""
+
+    networks: Networks | None = None
+    conditionals: tuple[NetworkConditional, ...] | None = None
+    values: dict[str, Any] = {}  # noqa: RUF012 (never changed)
+    concerns: tuple[Concern, ...] = ()
+
+
+def _final(retrained: RetrainResult, scaling: Scaling) -> _Final:
+    """The conditionals in the units of the table; raises if there are none to keep."""
+    n_iterations, held_out = retrained.n_iterations, retrained.held_out_log_likelihood
+    if not np.isfinite(held_out):
+        raise TrainingError(
+            f"Retraining produced numbers that are not finite at iteration {n_iterations}: lower learning_rate, or "
+            "leave it out with retrain=False."
+        )
+    concerns: tuple[Concern, ...] = ()
+    if retrained.outcome is Outcome.NOT_FINITE:
+        message = (
+            f"Retraining broke down at iteration {n_iterations:,}; its best conditionals are kept. Lower "
+            "learning_rate before you use them."
+        )
+        concerns = (Concern("retraining broke down", (), {"iterations": n_iterations}, message, is_urgent=True),)
+    networks = retrained.networks
+    joint = held_out * networks.shape.n_variables - float(np.log(scaling.scale).sum())  # in the units of the table
+    conditionals = tuple(network_conditionals(networks, scaling))
+    return _Final(networks, conditionals, {"held_out_log_likelihood": joint}, concerns)
+
+
+@estimator
+class GraNDAG(StochasticLearner, GraNDAGConfig):
+    """Learn a DAG and its conditional distributions by gradient-based neural DAG learning.
+
+    One small network per variable gives the parameters of its conditional density; the graph is in the weights, and
+    tr(e^A) - d = 0 makes it acyclic (Lachapelle, Brouillard, Deleu, Lacoste-Julien: Gradient-Based Neural DAG
+    Learning, ICLR 2020). `GraNDAG.preset("paper")` is the authors' released recipe to the letter.
+
+    Attributes:
+        expected_jacobian_: (d, d) mean of |d log p_j / d x_i|, the strength of i -> j.
+        p_values_: (d, d) p-values of the edges that pruning tested, NaN elsewhere.
+        degrees_of_freedom_: (d, d) effective degrees of freedom of their curves; 1 is a straight line.
+        A_phi_: (d, d) weighted adjacency matrix at the end of training.
+        mask_: (d, d) bool, inputs that training left open; `adjacency_` is a part of it.
+        n_iter_: Iterations of training.
+        trace_: Data frame with one row per evaluation.
+        A_phi_trace_: (evaluations, d, d) with `record_A_phi=True`.
+        held_out_log_likelihood_: Of the retrained model: mean over held-out rows of the joint log-density, in the
+            units of the table.
+
+    Example:
+        >>> from grandag import GraNDAG, datasets
+        >>> model = GraNDAG(n_layers=1, max_iterations=2000, random_state=1)  # 2,000 iterations: only an example
+        >>> import warnings; warnings.simplefilter("ignore")
+        >>> model.fit(datasets.load_sachs().data).graph_
+        <networkx.classes.digraph.DiGraph object at ...>
+    """
+
+    learn = staticmethod(learn)
+    conditional = NetworkConditional
+    recorded_for_reports = {"record_A_phi": True}  # noqa: RUF012 (typed in the base class)

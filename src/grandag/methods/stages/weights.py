@@ -1,0 +1,97 @@
+"""What NOTEARS and DAG-GNN do before and after they find a weighted adjacency matrix.
+
+    scale -> neighbours -> (weights) -> threshold -> prune -> (conditionals)
+
+These stages are those of GraN-DAG, so that the paper's ablation (each method with and without neighbour selection and
+pruning) compares what it says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+
+from grandag.gam import SplineTable
+from grandag.knowledge import Masks
+from grandag.methods.stages.neighbours import NeighboursConfig, select_neighbours
+from grandag.methods.stages.prune import PruneConfig, prune
+from grandag.methods.stages.threshold import threshold
+from grandag.parameters import boolean, number, parameter, positive, redeclared
+from grandag.progress import Listener
+from grandag.table import Scaling, Table
+
+__all__ = ["Cut", "Opened", "WeightsConfig", "cut_weights", "open_edges"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightsConfig(NeighboursConfig, PruneConfig):
+    """Parameters that both methods have. The published programs neither select neighbours nor prune."""
+
+    weight_threshold: float = parameter(
+        0.3,
+        number(0),
+        "Edges with a smaller absolute weight are dropped; if a cycle is left, the weakest go until there is none.",
+        source="released program",
+    )
+    tolerance: float = parameter(
+        1e-8, positive, "Training ends when the acyclicity constraint h is at most this.", source="released program"
+    )
+    standardise: bool = parameter(
+        False,
+        boolean,
+        "Scale columns to mean 0 and variance 1 first. The published program does not: with equal noise variances the "
+        "scale of the columns tells the order of causes.",
+        source="released program",
+    )
+    neighbour_selection: bool | str = redeclared(NeighboursConfig, "neighbour_selection", False)
+    prune: bool = redeclared(PruneConfig, "prune", False)
+
+
+class Opened(NamedTuple):
+    """The columns as the method sees them, and the edges that it may use."""
+
+    scaling: Scaling
+    rows: np.ndarray
+    allowed: np.ndarray
+    notes: tuple[str, ...]
+
+
+class Cut(NamedTuple):
+    """The graph that is left of the weights."""
+
+    adjacency: np.ndarray
+    notes: tuple[str, ...]
+    edge_facts: Mapping[str, np.ndarray] = MappingProxyType({})
+
+
+def open_edges(
+    table: Table, knowledge: Masks, config: WeightsConfig, rng: np.random.Generator, listener: Listener | None
+) -> Opened:
+    """Scale the columns if asked for, and find the edges that neighbour selection and knowledge leave."""
+    values = table.values
+    scaling = Scaling.standard(values) if config.standardise else Scaling.identity(values.shape[1])
+    rows = scaling.apply(values, "float64")
+    selected = select_neighbours(rows, config, rng, listener=listener)
+    return Opened(scaling, rows, (selected.mask & knowledge.allowed) | knowledge.required, selected.notes)
+
+
+def cut_weights(
+    weights: np.ndarray, table: Table, knowledge: Masks, config: WeightsConfig, listener: Listener | None
+) -> Cut:
+    """The required edges and those at or above the threshold, without cycles, pruned if asked for."""
+    strength = np.abs(weights)
+    strong = strength >= config.weight_threshold
+    np.fill_diagonal(strong, False)
+    adjacency = threshold(strength, strong, knowledge.required)
+    n_cut = int((strong & ~adjacency & (strength > 0)).sum())
+    notes = (f"Dropped the {n_cut:,} weakest edges above the threshold, which left a cycle.",) if n_cut else ()
+    if not config.prune:
+        return Cut(adjacency, notes)
+    pruned = prune(
+        SplineTable(table.values), adjacency, config.prune_cutoff, required=knowledge.required, listener=listener
+    )
+    return Cut(pruned.adjacency, (*notes, pruned.note), pruned.edge_facts)
