@@ -85,7 +85,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     knowledge: Any = parameter(
         None,
         parameters.knowledge,
-        "Forbidden and required edges: a file (TOML, or Tetrad's format), a `Knowledge`, or its fields in a dictionary.",
+        "Forbidden and required edges: a file (TOML or Tetrad's format), a `Knowledge`, or its fields in a dictionary.",
     )
     missing: str = parameter(
         "error", one_of("error", "drop"), "Rows with missing or infinite values: stop with an error, or drop them."
