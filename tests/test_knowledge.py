@@ -164,16 +164,19 @@ def test_a_required_edge_of_a_constant_column(rng):
 
 
 def test_required_inputs_are_never_masked(rng):
-    """An input that says nothing falls below any threshold in training, unless it is required."""
+    """Inputs that say nothing, amid open cycles: training masks them early on, unless they are required."""
     from grandag import GraNDAG
 
-    x = rng.normal(size=(300, 3))
+    values, required = rng.normal(size=(300, 4)), ([0, 0], [1, 3])
+    settings = {"mask_threshold": 0.2, "n_layers": 1, "prune": False, "retrain": False, "random_state": 4}
+    edges = [("X0", "X1"), ("X0", "X3")]
+    open_to_both = {"forbidden": [edge[::-1] for edge in edges]}  # which a required edge implies
     plain, kept = (
-        GraNDAG(random_state=0, retrain=False, prune=False, knowledge=knowledge).fit(x)
-        for knowledge in (None, {"required": [["X0", "X1"], ["X0", "X2"], ["X1", "X2"]], "forbidden": []})
+        GraNDAG(knowledge=knowledge, **settings).fit(values) for knowledge in (open_to_both, {"required": edges})
     )
-    assert kept.mask_[0, 1]
-    assert kept.mask_[0, 2]
-    assert kept.mask_[1, 2]
-    assert kept.adjacency_.sum() == 3
-    assert plain.adjacency_.sum() <= 3
+    for model in (plain, kept):
+        assert model.converged_
+        assert model.n_iter_ > 100  # where the open inputs have no cycle, training ends at once
+    assert not plain.mask_[required].any()
+    assert kept.mask_[required].all()
+    assert kept.adjacency_[required].all()

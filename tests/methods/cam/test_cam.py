@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import grandag
 from grandag import CAM
 from grandag.gam import SplineTable
+from grandag.gam.boosting import boosting_shares
 from grandag.graph import is_acyclic
 from grandag.methods.cam.cam import greedy_search, preselect
 from grandag.metrics import shd, sid
@@ -113,6 +114,15 @@ def test_preselection(rng):
     assert not (model.adjacency_ & ~mask).any()
     assert CAM(prune=False).fit(values[:, :4]).adjacency_.sum() == 6
     assert CAM.preset("paper").preselection is True
+
+
+def test_ten_candidates_are_kept_of_more(rng):
+    """Of fourteen true parents the ten that matter most, although boosting chooses the others, too."""
+    values = rng.normal(size=(400, 15))
+    values[:, 14] = values[:, :14] @ np.repeat([1.0, 0.75, 0.5], [10, 1, 3]) + 0.3 * values[:, 14]
+    shares = np.sort(boosting_shares(values)[:14, 14])[::-1]
+    assert shares[9] > shares[10] > shares[11] > 0.02  # without a limit there would be more; a limit of 9 or 11 shows
+    np.testing.assert_array_equal(np.flatnonzero(preselect(values)[:, 14]), np.arange(10))
 
 
 def test_constant_columns_and_missing_rows(four):

@@ -79,6 +79,7 @@ def test_trace(trained):
     assert penalties == sorted(penalties)
     for earlier, later in itertools.pairwise(trained.trace):
         if later.lagrange_multiplier != earlier.lagrange_multiplier:  # lambda grew by mu h of the evaluation before
+            assert earlier.iteration % 200 == 0  # there is a decision at every other evaluation
             np.testing.assert_allclose(
                 later.lagrange_multiplier - earlier.lagrange_multiplier, earlier.penalty * earlier.h, rtol=1e-6
             )
