@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from grandag import CAM, CausalModel, GraNDAG
-from grandag.diagnostics import MAX_ROWS, column_concerns, graph_concerns, noise_checks, noise_concerns
+from grandag.diagnostics import MAX_ROWS, column_concerns, graph_concerns, noise_concerns
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ def pair_model(d=2):
 
 
 def kinds(model, values):
-    return {concern.kind: concern.variables for concern in noise_concerns(noise_checks(model, values))}
+    return {concern.kind: concern.variables for concern in noise_concerns(model.check_noise(values))}
 
 
 @pytest.mark.parametrize("n", [30, 300, 100_000])
@@ -39,7 +39,7 @@ def test_the_right_model_is_not_accused(n):
 def test_p_values_of_the_right_model_are_not_too_small():
     """Corrected for two tests: at most 5 % of 200 variables below 0.05, and chance."""
     model = pair_model(400)
-    checks = noise_checks(model, model.sample(300, random_state=2).to_numpy()).iloc[1::2]
+    checks = model.check_noise(model.sample(300, random_state=2).to_numpy()).iloc[1::2]
     assert (checks["dependence_p_value"] < 0.05).mean() < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
     assert (checks["gaussian_p_value"] < 0.05).mean() < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
 
@@ -55,7 +55,7 @@ def test_p_values_of_the_right_model_are_not_too_small():
 def test_noise_that_depends_on_the_parent(rng, effect, column):
     x = rng.normal(size=1000)
     values = np.column_stack([x, effect(x, rng.normal(size=1000))])
-    checks = noise_checks(pair_model(), values)
+    checks = pair_model().check_noise(values)
     assert checks.loc["X1", "dependence_p_value"] < 1e-6
     assert checks.loc["X1", column] > 0.1
     assert checks.loc["X0", "dependence_p_value"] == 1
@@ -66,7 +66,7 @@ def test_explained_parts_are_those_of_the_closed_form(rng):
     """r = s (x^2 - 1) + e has the variance 2 s^2 + 1, of which x explains 2 s^2."""
     x = rng.normal(size=2000)
     values = np.column_stack([x, x + 0.5 * (x**2 - 1) + rng.normal(size=2000)])
-    assert noise_checks(pair_model(), values).loc["X1", "mean_explained"] == pytest.approx(1 / 3, abs=0.06)
+    assert pair_model().check_noise(values).loc["X1", "mean_explained"] == pytest.approx(1 / 3, abs=0.06)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_explained_parts_are_those_of_the_closed_form(rng):
 def test_noise_that_is_not_gaussian(rng, draw, skewness, excess_kurtosis):
     x = rng.normal(size=2000)
     values = np.column_stack([x, x + draw(rng, 2000)])
-    checks = noise_checks(pair_model(), values)
+    checks = pair_model().check_noise(values)
     assert checks.loc["X1", "skewness"] == pytest.approx(skewness, abs=0.5)
     assert checks.loc["X1", "excess_kurtosis"] == pytest.approx(excess_kurtosis, rel=0.5, abs=0.2)
     (concern,) = noise_concerns(checks)
@@ -127,7 +127,7 @@ def test_nearly_the_same_columns(rng):
 def test_many_variables_make_one_sentence(rng):
     model = pair_model(20)
     values = rng.exponential(size=(500, 20))
-    concern = next(c for c in noise_concerns(noise_checks(model, values)) if c.kind == "non-Gaussian noise")
+    concern = next(c for c in noise_concerns(model.check_noise(values)) if c.kind == "non-Gaussian noise")
     assert len(concern.variables) == len(concern.numbers) > 5
     assert concern.message.count("skewness") == 5
     assert f"and {len(concern.variables) - 5} more" in concern.message

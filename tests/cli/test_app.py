@@ -70,7 +70,7 @@ def test_says_what_speaks_against_the_graph(tmp_path):
     concerns = json.loads((tmp_path / "results" / "run.json").read_text())["warnings"]
     assert {"dependent noise", "non-Gaussian noise"} <= {concern["kind"] for concern in concerns}
     report = (tmp_path / "results" / "report.md").read_text()
-    assert "## What speaks against this graph" in report
+    assert "## Reasons to doubt the graph" in report
     for concern in concerns:
         assert process.stderr.count(f"Warning: {concern['message']}") == 1
         assert f"- **{concern['kind']}**: {concern['message']}" in report
@@ -134,7 +134,7 @@ def test_report_beside_the_truth(table, tmp_path):
 
 
 def test_json(table):
-    process = run("fit", table, "--json", "--max-iterations", 100_000, "--seed", 3, "--layers", 1)
+    process = run("fit", table, "--json", "--max-iterations", 100_000, "--seed", 3, "--n-layers", 1)
     facts = json.loads(process.stdout)
     assert facts["parameters"]["n_layers"] == 1
     assert facts["edges"][0].keys() == {"source", "target", "strength", "p_value", "degrees_of_freedom"}
@@ -151,20 +151,20 @@ def test_quiet(table):
     [
         (["--preset", "paper"], {"standardise": False, "later_learning_rate": 1e-4}),
         (["--preset", "paper", "--standardise"], {"standardise": True, "later_learning_rate": 1e-4}),
-        (["--method", "grandag++", "--units", 5], {"density": "gaussian", "n_units": 5}),
+        (["--method", "grandag++", "--n-units", 5], {"density": "gaussian", "n_units": 5}),
         (["--activation", "squareplus", "--dtype", "float64"], {"activation": "squareplus", "dtype": "float64"}),
         (["--no-prune"], {"prune": False}),
-        (["--prune-at", 0.01], {"prune": True, "prune_cutoff": 0.01}),
-        (["--neighbours", "--jobs", 1, "--no-retrain"], {"neighbour_selection": True, "n_jobs": 1, "retrain": False}),
+        (["--prune-cutoff", 0.01], {"prune": True, "prune_cutoff": 0.01}),
+        (["--neighbour-selection", "yes", "--n-jobs", 1, "--no-retrain"], {"neighbour_selection": True, "n_jobs": 1, "retrain": False}),
         (
-            ["--learning-rate", 0.02, "--later-rate", 0.003, "--batch-size", 32, "--mask-threshold", 1e-5],
+            ["--learning-rate", 0.02, "--later-learning-rate", 0.003, "--batch-size", 32, "--mask-threshold", 1e-5],
             {"learning_rate": 0.02, "later_learning_rate": 0.003, "batch_size": 32, "mask_threshold": 1e-5},
         ),
         (
-            ["--tolerance", 1e-6, "--subproblem", 1e-3, "--neighbours-at", 0.5, "--missing", "drop"],
+            ["--tolerance", 1e-6, "--subproblem-tolerance", 1e-3, "--neighbour-threshold", 0.5, "--missing", "drop"],
             {"tolerance": 1e-6, "subproblem_tolerance": 1e-3, "neighbour_threshold": 0.5, "missing": "drop"},
         ),
-        (["--neighbours", "--neighbour-trees", "scikit-learn"], {"neighbour_trees": "scikit-learn"}),
+        (["--neighbour-selection", "yes", "--neighbour-trees", "scikit-learn"], {"neighbour_trees": "scikit-learn"}),
     ],
 )
 def test_options_reach_the_method(table, arguments, parameters):
@@ -176,13 +176,13 @@ def test_options_reach_the_method(table, arguments, parameters):
 @pytest.mark.parametrize(
     ("arguments", "parameters"),
     [
-        (["notears", "--sparsity", 0.05, "--weights-at", 0.2], {"sparsity": 0.05, "weight_threshold": 0.2}),
+        (["notears", "--sparsity", 0.05, "--weight-threshold", 0.2], {"sparsity": 0.05, "weight_threshold": 0.2}),
         (["notears", "--preset", "paper", "--prune", "--standardise"], {"prune": True, "standardise": True}),
         (
-            ["dag-gnn", "--epochs", 30, "--encoder-units", 8, "--decoder-units", 9, "--batch-size", 50],
+            ["dag-gnn", "--n-epochs", 30, "--n-encoder-units", 8, "--n-decoder-units", 9, "--batch-size", 50],
             {"n_epochs": 30, "n_encoder_units": 8, "n_decoder_units": 9, "batch_size": 50, "random_state": 0},
         ),
-        (["random", "--edges", 2, "--seed", 4], {"n_edges": 2, "random_state": 4}),
+        (["random", "--n-edges", 2, "--seed", 4], {"n_edges": 2, "random_state": 4}),
         (["random", "--preset", "paper"], {"n_edges": "uniform"}),
     ],
 )
@@ -196,13 +196,13 @@ def test_options_of_the_baselines(table, tmp_path, arguments, parameters):
 
 
 def test_illegal_options_of_the_baselines(table):
-    process = run("fit", table, "--method", "notears", "--units", 5)
+    process = run("fit", table, "--method", "notears", "--n-units", 5)
     assert process.returncode == 2
-    assert "has no meaning for the method 'notears'" in process.stderr
-    process = run("fit", table, "--method", "random", "--edges", "many")
+    assert "No such option: --n-units" in process.stderr
+    process = run("fit", table, "--method", "random", "--n-edges", "many")
     assert process.returncode == 2
     assert process.stderr.startswith(
-        "Error: --edges must be 'uniform', 'fixed' or a whole number, at least 0; got 'many'"
+        "Error: --n-edges must be 'uniform', 'fixed' or a whole number, at least 0; got 'many'"
     )
 
 
@@ -258,8 +258,8 @@ def test_wrong_usage(arguments):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--layers", -1], "Error: --layers must be a whole number, at least 0; got -1."),
-        (["--jobs", 0], "Error: --jobs must be None, -1 (all cores) or a count of threads; got 0."),
+        (["--n-layers", -1], "Error: --n-layers must be a whole number, at least 0; got -1."),
+        (["--n-jobs", 0], "Error: --n-jobs must be None, -1 (all cores) or a count of threads; got 0."),
         (["--seed", -1], "Error: --seed must be None, a whole number"),
         (["--output", __file__], "name a directory."),
         (["--report", Path(__file__).parent], "is a directory; name a file."),
@@ -359,7 +359,7 @@ def test_datasets():
 def test_help_and_version():
     assert run("--version").stdout.strip() == grandag.__version__
     text = run("fit", "--help", env={**os.environ, "COLUMNS": "120"}).stdout
-    for option in ("--method", "--seed", "--output", "--quiet", "--json", "--layers", "--later-rate", "--neighbours"):
+    for option in ("--method", "--seed", "--output", "--quiet", "--json", "--n-layers", "--later-learning-rate"):
         assert option in text
 
 
@@ -404,7 +404,7 @@ def test_progress_on_a_terminal(table):
 def test_interrupt(table, tmp_path):
     output = tmp_path / "results"
     code, shown = on_a_terminal(
-        "fit", table, "--tolerance", 0, "--subproblem", 0, "--mask-threshold", 0, "--max-iterations", 10_000_000,
+        "fit", table, "--tolerance", 0, "--subproblem-tolerance", 0, "--mask-threshold", 0, "--max-iterations", 10_000_000,
         "--output", output,
         interrupt_after=b"Training",
     )  # fmt: skip
@@ -415,7 +415,7 @@ def test_interrupt(table, tmp_path):
 
 
 def test_plus_plus_with_one_layer_on_sachs():
-    process = run("fit", "sachs", "--method", "grandag++", "--layers", 1, "--json")
+    process = run("fit", "sachs", "--method", "grandag++", "--n-layers", 1, "--json")
     facts = json.loads(process.stdout)
     assert process.returncode == 0
     assert facts["converged"] is True
@@ -423,7 +423,7 @@ def test_plus_plus_with_one_layer_on_sachs():
 
 
 def test_simulate_then_fit(tmp_path):
-    sizes = ("--graph", "er", "--nodes", 5, "--edges", 6, "--rows", 200)
+    sizes = ("--graph", "er", "--n-nodes", 5, "--n-edges", 6, "--n-rows", 200)
     process = run("simulate", "gauss-anm", *sizes, "--seed", 1, "-o", tmp_path / "new")
     assert process.returncode == 0, process.stderr
     assert "gauss-anm: 200 rows, 5 nodes" in process.stdout
@@ -440,7 +440,7 @@ def test_simulate_then_fit(tmp_path):
 def test_simulations_repeat_by_seed(tmp_path):
     for folder, seed in (("a", 1), ("b", 1), ("c", 2)):
         assert (
-            run("simulate", "syntren", "--nodes", 8, "--rows", 40, "--seed", seed, "-q", "-o", tmp_path / folder).stdout
+            run("simulate", "syntren", "--n-nodes", 8, "--n-rows", 40, "--seed", seed, "-q", "-o", tmp_path / folder).stdout
             == ""
         )
     first, second, third = ((tmp_path / folder / "data.csv").read_text() for folder in "abc")
@@ -451,9 +451,9 @@ def test_simulations_repeat_by_seed(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["gauss-anm", "--edges", 100], "Error: --edges must be at most 45"),
-        (["gauss-anm", "--graph", "sf", "--edges", 15], "Error: --edges must be a multiple of the 10 nodes"),
-        (["gauss-anm", "--rows", 0], "Error: --rows must be a whole number, at least 1; got 0."),
+        (["gauss-anm", "--n-edges", 100], "Error: --n-edges must be at most 45"),
+        (["gauss-anm", "--graph", "sf", "--n-edges", 15], "Error: --n-edges must be a multiple of the 10 nodes"),
+        (["gauss-anm", "--n-rows", 0], "Error: --n-rows must be a whole number, at least 1; got 0."),
         (["gauss-anm", "--seed", -1], "Error: --seed must be a whole number, at least 0; got -1."),
         (["syntren", "--law", "text"], "Error: --law has no meaning for syntren"),
         (["magic"], "Invalid value"),
@@ -480,7 +480,7 @@ def test_knowledge(table, tmp_path):
 
 
 def test_resamples(table, tmp_path):
-    arguments = ("--method", "cam", "--resamples", 3, "--resample-by", "subsample", "--jobs", 1)
+    arguments = ("--method", "cam", "--resamples", 3, "--resample-kind", "subsample", "--n-jobs", 1)
     process = run("fit", table, "--json", "--output", tmp_path, *arguments)
     edge = json.loads(process.stdout)["edges"][0]
     assert 0 <= edge["reverse_frequency"] <= edge["frequency"] <= 1
@@ -495,7 +495,7 @@ def test_resamples(table, tmp_path):
 @pytest.mark.parametrize("file_format", ["csv", "npy"])
 def test_simulate_fit_score(tmp_path, file_format):
     """The three commands work on each other's files without further words."""
-    run("simulate", "gauss-anm", "--nodes", 5, "--rows", 300, "--format", file_format, "-o", tmp_path / "simulated")
+    run("simulate", "gauss-anm", "--n-nodes", 5, "--n-rows", 300, "--format", file_format, "-o", tmp_path / "simulated")
     data = tmp_path / "simulated" / f"data.{file_format}"
     process = run("fit", data, "--method", "cam", "--quiet", "--output", tmp_path / "fitted")
     assert process.returncode == 0, process.stderr

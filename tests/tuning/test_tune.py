@@ -305,7 +305,7 @@ def table(tmp_path_factory):
 
 def test_command(table, tmp_path):
     output = tmp_path / "results"
-    arguments = ("tune", table, "--method", "cam", "--trials", 3, "--seed", 4, "--output", output, "--jobs", 1)
+    arguments = ("tune", table, "--method", "cam", "--trials", 3, "--seed", 4, "--output", output, "--n-jobs", 1)
     process = run(*arguments)
     assert process.returncode == 0, process.stderr
     log = [line for line in process.stderr.splitlines() if line.startswith("Tuning, best so far:")]
@@ -333,10 +333,10 @@ def test_command_quiet_and_json(table):
         "notears",
         "--trials",
         2,
-        "--fix",
-        "sparsity=0.2",
+        "--sparsity",
+        0.2,
         "--standardise",
-        "--jobs",
+        "--n-jobs",
         1,
     )
     process = run(*arguments, "--quiet")
@@ -351,15 +351,15 @@ def test_command_quiet_and_json(table):
     ("arguments", "code", "message"),
     [
         (["--method", "random"], 2, "Error: --method must have a search space"),
-        (["--method", "notears", "--fix", "tolerance=many"], 2, "tolerance must be a number"),
-        (["--method", "cam", "--fix", "prune_cutoff=0.1"], 2, "Error: --fix leaves nothing to search"),
-        (["--method", "cam", "--fix", "prune_cutoff"], 2, "needs NAME=VALUE; got 'prune_cutoff'"),
-        (["--method", "cam", "--standardise"], 2, "Error: --standardise has no meaning for the method 'cam'"),
+        (["--method", "notears", "--tolerance", "many"], 2, "must be a number above 0; got 'many'"),
+        (["--method", "notears", "--tolerance", -1], 2, "Error: --tolerance must be a number above 0; got -1.0"),
+        (["--method", "cam", "--prune-cutoff", 0.1], 2, "Error: The method's options must leave something to search"),
+        (["--method", "cam", "--standardise"], 2, "No such option: --standardise"),
         (["--knowledge", "nowhere.toml"], 1, "nowhere.toml"),
     ],
 )
 def test_command_with_bad_input(table, arguments, code, message):
-    process = run("tune", table, "--trials", 2, "--jobs", 1, *arguments)
+    process = run("tune", table, "--trials", 2, "--n-jobs", 1, *arguments)
     assert process.returncode == code
     assert message in " ".join(process.stderr.replace("│", "").split())
     assert "Traceback" not in process.stderr
@@ -367,7 +367,7 @@ def test_command_with_bad_input(table, arguments, code, message):
 
 def test_command_interrupted(table, tmp_path):
     """Ctrl-C reaches all processes of the command; what is done is kept."""
-    command = [GRANDAG, "tune", str(table), "--method", "cam", "--trials", "5000", "--jobs", "2", "-o", "results"]
+    command = [GRANDAG, "tune", str(table), "--method", "cam", "--trials", "5000", "--n-jobs", "2", "-o", "results"]
     process = subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )

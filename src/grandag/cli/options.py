@@ -17,8 +17,8 @@ __all__ = ["Given", "chosen", "given_values", "option_of", "usage_error", "with_
 _ELSEWHERE = ("n_jobs", "random_state", "verbose")
 """Parameters that commands have options of their own for, which mean more than the parameter."""
 
-_NAMES = {"random_state": "--seed"}
-"""Options that are not called like the parameter."""
+_NAMES = {"random_state": "--seed", "fixed": "The method's options"}
+"""What a person calls a parameter, where there is no option of its name."""
 
 _PANELS = {"knowledge": "Data", "missing": "Data", "standardise": "Data"}
 
@@ -57,7 +57,11 @@ def with_options_of(command: Callable[..., None], method: str | None, preset: st
     """A command whose `**parameters` are the options of a method, if any, with the defaults of a preset."""
     options = [] if method is None else list(_options(method, preset))
     signature = inspect.signature(command, eval_str=True)
-    own = [parameter for parameter in signature.parameters.values() if parameter.kind is not parameter.VAR_KEYWORD]
+    own = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for parameter in signature.parameters.values()
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+    ]
 
     @functools.wraps(command)
     def wrapper(**values: Any) -> None:

@@ -167,10 +167,11 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
 
     def __getattr__(self, name: str) -> Any:
         """What the method knows beyond the properties below: `A_phi_`, `search_`, `frequency_`, ..."""
+        is_result = name.endswith("_") and not name.startswith("_")
         learned = self.__dict__.get("learned_")
-        if learned is None and hasattr(type(self), name):  # a property, which could not say so itself
+        if learned is None and is_result and name != "learned_":
             check_is_fitted(self, "learned_")
-        if learned is not None and name.endswith("_") and not name.startswith("_"):
+        if learned is not None and is_result:
             for results in (learned.values, learned.matrices, learned.edge_facts):
                 if name[:-1] in results:
                     return results[name[:-1]]

@@ -211,7 +211,7 @@ def tune(
     fixed = dict(fixed or {})
     searched = space_of(method) if space is None else space
     if not set(searched) - set(fixed):
-        raise ParameterError("fixed", f"leaves nothing to search: the search is over {', '.join(searched)}.")
+        raise ParameterError("fixed", f"must leave something to search: the search is over {', '.join(searched)}.")
     estimator = build(method, fixed, preset=preset, seed=seed)
     table = as_table(X, missing=estimator.missing)
     Knowledge.of(estimator.knowledge).masks(table.names)  # before any trial: what it says must make sense

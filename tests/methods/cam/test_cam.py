@@ -14,7 +14,7 @@ from grandag import CAM
 from grandag.gam import SplineTable
 from grandag.gam.boosting import boosting_shares
 from grandag.graph import is_acyclic
-from grandag.methods.cam.cam import greedy_search, preselect
+from grandag.methods.cam.cam import insert_edges, preselect
 from grandag.metrics import shd, sid
 from grandag.parameters import ParameterError
 from tests.conftest import SHARED, nonlinear_chain
@@ -56,7 +56,7 @@ def brute_force(values):
 
 
 def test_search_is_greedy(four):
-    steps = greedy_search(SplineTable(four), ~np.eye(4, dtype=bool), 3)
+    steps = insert_edges(SplineTable(four), ~np.eye(4, dtype=bool), 3)
     expected = brute_force(four)
     assert [(step.source, step.target) for step in steps] == [step[:2] for step in expected]
     np.testing.assert_allclose([step.gain for step in steps], [step[2] for step in expected], atol=1e-4)
@@ -67,10 +67,10 @@ def test_search_is_greedy(four):
 def test_candidates_and_most_parents_bind(four):
     candidates = np.zeros((4, 4), dtype=bool)
     candidates[0, 1] = candidates[2, 1] = candidates[3, 1] = True
-    steps = greedy_search(SplineTable(four), candidates, 2)
+    steps = insert_edges(SplineTable(four), candidates, 2)
     assert len(steps) == 2
     assert {step.target for step in steps} == {1}
-    assert greedy_search(SplineTable(four), ~np.eye(4, dtype=bool), 0) == []
+    assert insert_edges(SplineTable(four), ~np.eye(4, dtype=bool), 0) == []
 
 
 def test_graph_of_a_chain(rng):

@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import grandag
 from grandag import GraNDAG, NotConvergedWarning, TrainingError
 from grandag.graph import is_acyclic
-from grandag.methods.grandag import estimator as estimator_module
+from grandag.methods.grandag import grandag as grandag_module
 from grandag.methods.grandag.train import Outcome
 from grandag.table import TableError
 from tests.conftest import nonlinear_chain
@@ -68,12 +68,8 @@ def test_weak_entries_of_a_phi_can_be_dropped(frame, model):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_scale_of_a_phi(frame):
     """The networks begin alike, and one step of this length leaves them as they are."""
-
-    class Summed(GraNDAG):
-        _path_scale = 100.0
-
     still = {"learning_rate": 1e-12, "max_iterations": 1, "retrain": False, "random_state": 0}
-    mean, total = (estimator(**still).fit(frame).A_phi_ for estimator in (GraNDAG, Summed))
+    mean, total = (GraNDAG(**still, path_scale=scale).fit(frame).A_phi_ for scale in (1.0, 100.0))
     np.testing.assert_allclose(total, 100 * mean, rtol=1e-5)
     assert (mean.sum(axis=0) > 0).all()
 
@@ -450,7 +446,7 @@ def test_open_inputs_without_a_cycle(rng, monkeypatch):
     """Nothing to train: strengths must not be those of the initial weights."""
     mask = np.zeros((3, 3), dtype=bool)
     mask[0, 1] = mask[0, 2] = True
-    monkeypatch.setattr("grandag.methods.base.neighbours", lambda *_, **__: mask)
+    monkeypatch.setattr("grandag.methods.stages.neighbours.neighbours", lambda *_, **__: mask)
     values = rng.normal(size=(1000, 3))
     values[:, 1] = np.sin(2 * values[:, 0]) + 0.1 * values[:, 1]
     model = GraNDAG(neighbour_selection=True, random_state=0).fit(values)
@@ -459,12 +455,12 @@ def test_open_inputs_without_a_cycle(rng, monkeypatch):
 
 
 def test_broken_retraining(frame, monkeypatch):
-    real = estimator_module.retrain
+    real = grandag_module.retrain
 
     def broken(*arguments, **options):
         return replace(real(*arguments, **options), held_out_log_likelihood=-np.inf, outcome=Outcome.NOT_FINITE)
 
-    monkeypatch.setattr(estimator_module, "retrain", broken)
+    monkeypatch.setattr(grandag_module, "retrain", broken)
     with pytest.raises(TrainingError, match="Retraining produced numbers that are not finite"):
         GraNDAG(random_state=0, n_layers=1).fit(frame)
 

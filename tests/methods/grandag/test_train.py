@@ -52,10 +52,11 @@ def test_multipliers():
     ):
         rates.append(subproblem.objective().learning_rate)
         subproblem.held_out_objectives.append(1.0)
-        before = subproblem.penalty_terms(h)
+        before = subproblem.multipliers.terms(h)
         subproblem.next(h)
-        np.testing.assert_allclose((subproblem.lagrange_multiplier, subproblem.penalty), (lagrange_multiplier, penalty))
-        np.testing.assert_allclose(subproblem.held_out_objectives[-1], 1.0 + subproblem.penalty_terms(h) - before)
+        np.testing.assert_allclose(subproblem.multipliers.lagrange_multiplier, lagrange_multiplier)
+        np.testing.assert_allclose(subproblem.multipliers.penalty, penalty)
+        np.testing.assert_allclose(subproblem.held_out_objectives[-1], 1.0 + subproblem.multipliers.terms(h) - before)
     assert rates == [1e-2, 1e-3, 1e-3]
 
 

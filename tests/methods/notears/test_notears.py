@@ -143,7 +143,7 @@ def test_a_copied_parent_leaves_a_density(rng):
     data = moments(np.column_stack([x, 2 * x]))
     fit = least_squares(data, np.array([[False, True], [False, False]]))
     np.testing.assert_allclose(fit.weights[0, 1], 2)
-    assert fit.variance[1] > 0
+    assert fit.deviation[1] > 0
 
 
 def test_weakest_edges_go_first_if_the_threshold_leaves_a_cycle(rng):

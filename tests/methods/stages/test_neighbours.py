@@ -18,8 +18,9 @@ def related(rng):
 @pytest.mark.parametrize("trees", IMPLEMENTATIONS)
 def test_keeps_related_and_drops_unrelated(related, trees):
     steps = []
-    config = NeighboursConfig(n_trees=50, trees=trees)
-    mask = neighbours(related, config, np.random.default_rng(0), listener=steps.append)
+    mask = neighbours(
+        related, NeighboursConfig(n_trees=50), np.random.default_rng(0), trees=trees, listener=steps.append
+    )
     assert mask[0, 1]
     assert mask[1, 0]
     assert mask[:, 1].sum() == 1
@@ -32,24 +33,28 @@ def test_keeps_related_and_drops_unrelated(related, trees):
 @pytest.mark.parametrize("trees", IMPLEMENTATIONS)
 def test_rule_and_seed(rng, trees):
     values = rng.normal(size=(100, 6))
-    config = NeighboursConfig(n_trees=20, trees=trees)
-    first, second = (neighbours(values, config, np.random.default_rng(3), n_jobs=n) for n in (1, 2))
+
+    def select(**settings):
+        return neighbours(values, NeighboursConfig(n_trees=20, **settings), np.random.default_rng(3), trees=trees)
+
+    first, second = (select(n_jobs=n) for n in (1, 2))
     np.testing.assert_array_equal(first, second)
-    everything = neighbours(values, NeighboursConfig(20, threshold=0, trees=trees), np.random.default_rng(3))
-    np.testing.assert_array_equal(everything, ~np.eye(6, dtype=bool))
-    nothing = neighbours(values, NeighboursConfig(20, threshold=100, trees=trees), np.random.default_rng(3))
-    assert not nothing.any()
+    np.testing.assert_array_equal(select(neighbour_threshold=0), ~np.eye(6, dtype=bool))
+    assert not select(neighbour_threshold=100).any()
 
 
 def test_threads_do_not_matter_with_adaptive_forests(related):
-    masks = [neighbours(related, NeighboursConfig(), np.random.default_rng(1), n_jobs=n) for n in (1, 2, 3)]
+    masks = [neighbours(related, NeighboursConfig(n_jobs=n), np.random.default_rng(1)) for n in (1, 2, 3)]
     np.testing.assert_array_equal(masks[0], masks[1])
     np.testing.assert_array_equal(masks[0], masks[2])
 
 
 def test_units_do_not_matter(related):
     powers_of_two = 2.0 ** np.arange(-40, 40, 10)
-    masks = [neighbours(x, NeighboursConfig(60), np.random.default_rng(1)) for x in (related, related * powers_of_two)]
+    masks = [
+        neighbours(x, NeighboursConfig(n_trees=60), np.random.default_rng(1))
+        for x in (related, related * powers_of_two)
+    ]
     np.testing.assert_array_equal(*masks)
 
 
@@ -59,7 +64,7 @@ def test_both_implementations_select_the_same(rng):
     for j in range(1, 12):
         values[:, j] = np.sin(2 * values[:, j - 1]) + 0.2 * values[:, j]
     shares = np.zeros((12, 12))
-    for j, importance in IMPLEMENTATIONS["scikit-learn"](values, NeighboursConfig(200), rng, 1):
+    for j, importance in IMPLEMENTATIONS["scikit-learn"](values, NeighboursConfig(n_trees=200), rng, 1):
         shares[:, j] = importance
     mask = neighbours(values, NeighboursConfig(), np.random.default_rng(0))
     is_clear = np.abs(shares - 0.75 / 12) > 0.02
@@ -83,7 +88,7 @@ def n_trees(monkeypatch) -> dict[int, int]:
 
 def test_clear_decisions_need_few_trees(related, n_trees):
     """With a limit of 1/7, the mean share of seven irrelevant inputs, only the related variables are easy."""
-    neighbours(related, NeighboursConfig(threshold=8 / 7), np.random.default_rng(0))
+    neighbours(related, NeighboursConfig(neighbour_threshold=8 / 7), np.random.default_rng(0))
     assert n_trees[1] == 50
     assert max(n_trees.values()) == 500
     n_trees.clear()
@@ -98,9 +103,9 @@ def test_interruption_ends_all_threads(related, n_trees, n_jobs):
     def interrupt(progress):
         raise KeyboardInterrupt
 
-    config = NeighboursConfig(20_000, threshold=8 / 7)
+    config = NeighboursConfig(n_trees=20_000, neighbour_threshold=8 / 7, n_jobs=n_jobs)
     with pytest.raises(KeyboardInterrupt):
-        neighbours(related, config, np.random.default_rng(0), n_jobs=n_jobs, listener=interrupt)
+        neighbours(related, config, np.random.default_rng(0), listener=interrupt)
     assert not any(thread.name.startswith("grandag") for thread in threading.enumerate())
     assert max(n_trees.values()) < 20_000
 
@@ -123,7 +128,7 @@ def test_rows_are_capped(rng, monkeypatch):
     monkeypatch.setitem(IMPLEMENTATIONS, "compiled", recorder)
     values = np.arange(300.0).reshape(100, 3)
     for max_rows in (40, 100):
-        neighbours(values, NeighboursConfig(max_rows=max_rows), rng)
+        neighbours(values, NeighboursConfig(), rng, max_rows=max_rows)
     assert seen[0].shape == (40, 3)
     assert len(np.unique(seen[0], axis=0)) == 40
     assert np.isin(seen[0][:, 0], values[:, 0]).all()
@@ -132,5 +137,5 @@ def test_rows_are_capped(rng, monkeypatch):
 
 def test_constant_columns(rng):
     values = np.column_stack([rng.normal(size=(60, 3)), np.ones(60)])
-    mask = neighbours(values, NeighboursConfig(20), rng)
+    mask = neighbours(values, NeighboursConfig(n_trees=20), rng)
     assert not mask[3, :3].any()

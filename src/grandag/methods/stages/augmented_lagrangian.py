@@ -25,7 +25,7 @@ class Multipliers:
 
     def terms(self, h: float) -> float:
         """lambda h + mu / 2 h^2"""
-        return self.lagrange_multiplier * h + 0.5 * self.penalty * h**2
+        return self.lagrange_multiplier * h + 0.5 * self.penalty * h * h
 
     def slope(self, h: float) -> float:
         """The derivative of the terms by h."""

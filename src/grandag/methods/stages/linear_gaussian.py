@@ -1,13 +1,12 @@
 """Linear Gaussian conditionals of a graph, by least squares, and second moments to find them from.
 
-    x_j = b_0j + sum over parents i of b_ij x_i + N(0, v_j)
+    x_j = b_0j + sum over parents i of b_ij x_i + N(0, s_j^2)
 
 Everything but the moments is d x d, so that its cost does not depend on the number of rows.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -30,18 +29,18 @@ class LinearGaussian(NamedTuple):
 
     intercept: np.ndarray
     weights: np.ndarray  # [i, j] of i in the regression of j
-    variance: np.ndarray
+    deviation: np.ndarray  # standard deviation of the noise
 
     def in_units(self, scaling: Scaling) -> LinearGaussian:
         """The same regressions before the columns were scaled."""
         weights = self.weights * scaling.scale / scaling.scale[:, None]
         intercept = scaling.mean + scaling.scale * self.intercept - scaling.mean @ weights
-        return LinearGaussian(intercept, weights, scaling.scale**2 * self.variance)
+        return LinearGaussian(intercept, weights, scaling.scale * self.deviation)
 
     def conditionals(self, adjacency: np.ndarray) -> tuple[LinearConditional, ...]:
         """The conditional of each variable given its parents in a DAG."""
         return tuple(
-            LinearConditional(float(self.intercept[j]), self.weights[parents, j], math.sqrt(self.variance[j]))
+            LinearConditional(float(self.intercept[j]), self.weights[parents, j], float(self.deviation[j]))
             for j, parents in enumerate(adjacency.T)
         )
 
@@ -85,4 +84,4 @@ def least_squares(data: Moments, adjacency: np.ndarray) -> LinearGaussian:
             cross = data.covariance[parents, j]
             weights[parents, j] = np.linalg.lstsq(data.covariance[np.ix_(parents, parents)], cross, rcond=None)[0]
             variance[j] -= cross @ weights[parents, j]
-    return LinearGaussian(data.mean - data.mean @ weights, weights, np.maximum(variance, smallest))
+    return LinearGaussian(data.mean - data.mean @ weights, weights, np.sqrt(np.maximum(variance, smallest)))

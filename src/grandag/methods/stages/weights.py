@@ -8,9 +8,7 @@ pruning) compares what it says.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -60,12 +58,13 @@ class Opened(NamedTuple):
     notes: tuple[str, ...]
 
 
-class Cut(NamedTuple):
+@dataclass(frozen=True)
+class Cut:
     """The graph that is left of the weights."""
 
     adjacency: np.ndarray
     notes: tuple[str, ...]
-    edge_facts: Mapping[str, np.ndarray] = MappingProxyType({})
+    edge_facts: dict[str, np.ndarray] = field(default_factory=dict)
 
 
 def open_edges(

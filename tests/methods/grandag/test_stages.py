@@ -9,7 +9,7 @@ import pytest
 
 from grandag import GraNDAG
 from grandag.gam import SplineTable
-from grandag.methods.prune import prune
+from grandag.methods.stages.prune import prune
 from tests.conftest import nonlinear_chain
 
 ORDER = {"tiers": [["X0"], ["X1"], ["X2"]]}

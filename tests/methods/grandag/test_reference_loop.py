@@ -11,7 +11,7 @@ import pytest
 
 from grandag.graph import is_acyclic
 from grandag.methods.grandag.train import NetworkConfig, Outcome, TrainConfig, train
-from tests.methods import reference_loop
+from tests.methods.grandag import reference_loop
 
 FAST = TrainConfig(mask_threshold=0.03, initial_penalty=1.0, subproblem_tolerance=1e-3)
 """Acyclic within several thousand iterations, twelve subproblems or so; the rest are the defaults."""
