@@ -1,5 +1,7 @@
 """The page of one fit: what it shows of which method."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -61,8 +63,8 @@ def test_names_are_text(neural, frame):
 
 def test_edges_beside_the_truth(neural, frame):
     model = GraNDAG(random_state=3, n_jobs=1).fit(frame)
-    model.adjacency_ = np.array([[0, 0, 1], [1, 0, 0], [0, 0, 0]], dtype=bool)
-    model._conditionals_ = None  # those were of another graph
+    other = np.array([[0, 0, 1], [1, 0, 0], [0, 0, 0]], dtype=bool)
+    model.learned_ = replace(model.learned_, adjacency=other, conditionals=None)
     shuffled = (TRUTH[::-1, ::-1], NAMES[::-1])
     tree = parse(fit_page(model, frame, truth=shuffled))
     rows = tree.one("table", class_="edges").one("tbody").all("tr")
@@ -108,14 +110,14 @@ def test_page_of_every_method(method, frame):
     model = entry.estimator()(**entry.parameters, **{name: value for name, value in quick.items() if name in known})
     tree = parse(fit_page(model.fit(frame), frame, truth=TRUTH))
     assert method in tree.one("p", class_="lead").text
-    assert bool(tree.all("section", id="training")) == hasattr(model, "trace_")
-    has_curves = hasattr(model, "model_") and bool(model.adjacency_.any())
-    assert bool(tree.all("section", id="curves")) == has_curves
+    assert bool(tree.all("section", id="training")) == (model.trace_ is not None)
+    assert bool(tree.all("section", id="curves")) == bool(model.adjacency_.any())
 
 
 def test_edges_without_direction(frame):
     model = RandomGraph(random_state=1).fit(frame)
-    model.adjacency_ = np.array([[0, 1, 0], [1, 0, 1], [0, 0, 0]], dtype=bool)
+    mixed = np.array([[0, 1, 0], [1, 0, 1], [0, 0, 0]], dtype=bool)
+    model.learned_ = replace(model.learned_, adjacency=mixed, kind="cpdag", conditionals=None)
     tree = parse(fit_page(model, frame, truth=TRUTH))
     assert sorted(edges_of(tree)) == sorted([f"{NAMES[0]} — {NAMES[1]}", f"{NAMES[1]} → {NAMES[2]}"])
     verdicts = [row.all("td")[-1].text for row in tree.one("table", class_="edges").one("tbody").all("tr")]
@@ -127,7 +129,7 @@ def test_edges_without_direction(frame):
 
 def test_frequencies_are_listed(frame):
     model = CAM().fit(frame)
-    model.frequency_ = np.full((3, 3), 0.875)
+    model.learned_ = model.learned_.with_facts({"frequency": np.full((3, 3), 0.875)}, "Made up.")
     tree = parse(fit_page(model, frame))
     heads = [head.text.strip() for head in tree.one("table", class_="edges").one("thead").all("th")]
     assert heads == ["Edge", "strength", "p value", "degrees of freedom", "frequency"]
