@@ -11,12 +11,11 @@ import re
 import warnings
 import zipfile
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from grandag.datasets import Dataset
+from grandag.datasets.dataset import Dataset
+from grandag.datasets.sachs import load_sachs
 
 __all__ = ["list_authors", "load_authors"]
 
@@ -36,8 +35,6 @@ def load_authors(path: str | Path, name: str, k: int) -> Dataset:
     read too.
     """
     import pandas as pd
-
-    from grandag.datasets import Dataset, load_sachs
 
     place = _find(Path(path), _folder(name))
     rows, truth = _read(place, f"data{k}.npy"), _read(place, f"DAG{k}.npy")

@@ -13,7 +13,7 @@ import re
 from itertools import pairwise
 from typing import NamedTuple
 
-from grandag.graph.border import GraphError
+from grandag.graph.boundary import GraphError
 
 __all__ = ["Edge", "Statements", "parse"]
 

@@ -17,7 +17,7 @@ import networkx as nx
 import numpy as np
 
 from grandag.graph.algebra import undirected_part
-from grandag.graph.border import GraphError, Named, as_graph, as_named, as_networkx, from_networkx
+from grandag.graph.boundary import GraphError, Named, as_graph, as_named, as_networkx, from_networkx
 from grandag.graph.dot import Edge, parse
 
 if TYPE_CHECKING:

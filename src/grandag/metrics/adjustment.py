@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from grandag.graph.algebra import directed_part, undirected_part
-from grandag.graph.border import GraphError
+from grandag.graph.boundary import GraphError
 from grandag.graph.equivalence import is_cpdag
 from grandag.metrics.matching import check_dag, matched
 

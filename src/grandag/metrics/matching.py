@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 
 from grandag.graph.algebra import directed_part, is_acyclic, undirected_part
-from grandag.graph.border import GraphError, as_graph, listed, to_networkx
+from grandag.graph.boundary import GraphError, as_graph, listed, to_networkx
 
 __all__ = ["Pair", "check_dag", "find_cycle", "matched"]
 

@@ -24,7 +24,7 @@ import networkx as nx
 import numpy as np
 
 from grandag.graph.algebra import ancestors, directed_part, undirected_components, undirected_part
-from grandag.graph.border import GraphError
+from grandag.graph.boundary import GraphError
 from grandag.graph.equivalence import orient
 from grandag.metrics.matching import Pair, check_dag, find_cycle, matched
 from grandag.metrics.validity import wrong_adjustments

@@ -9,10 +9,10 @@ from contextlib import closing, suppress
 from queue import SimpleQueue
 from typing import Any
 
-from grandag import __version__
 from grandag.reproduction.jobs import Job
 from grandag.reproduction.process import JobProcess
 from grandag.reproduction.tasks import Outcome, failure
+from grandag.version import __version__
 
 __all__ = ["ClusterError", "cluster_size", "run_locally", "run_on_cluster"]
 

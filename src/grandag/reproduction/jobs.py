@@ -15,11 +15,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from grandag import __version__
 from grandag.methods.registry import build
 from grandag.reproduction.samples import authors_numbers, authors_sample
 from grandag.reproduction.specification import Experiment, Learner, Setting
 from grandag.tuning.spaces import draw
+from grandag.version import __version__
 
 __all__ = ["Job", "Planned", "plan"]
 

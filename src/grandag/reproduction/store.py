@@ -14,9 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from grandag import __version__
 from grandag.reproduction.jobs import Job
 from grandag.reproduction.tasks import Outcome
+from grandag.version import __version__
 
 __all__ = ["Store"]
 

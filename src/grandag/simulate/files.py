@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from grandag import __version__
 from grandag.graph import to_json
 from grandag.parameters import ParameterError, check_parameters, integer
 from grandag.simulate.graphs import draw_graph
 from grandag.simulate.scenario import Scenario, draw_scenario
 from grandag.simulate.sortability import r2_sortability, varsortability
 from grandag.simulate.syntren import draw_syntren
+from grandag.version import __version__
 
 __all__ = ["facts", "outcome", "simulate", "write_scenario"]
 

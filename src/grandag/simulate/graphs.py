@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from grandag.methods.base import as_generator
-from grandag.parameters import ParameterError, check_parameters, integer, number, one_of
+from grandag.parameters import ParameterError, as_generator, check_parameters, integer, number, one_of
 
 __all__ = ["GRAPHS", "complete", "draw_graph", "empty", "erdos_renyi", "scale_free"]
 

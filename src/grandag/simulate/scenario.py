@@ -18,8 +18,7 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from grandag.graph import is_acyclic, to_networkx, topological_order
-from grandag.methods.base import as_generator
-from grandag.parameters import ParameterError, check_parameters, integer
+from grandag.parameters import ParameterError, as_generator, check_parameters, integer
 from grandag.simulate.gaussian_process import GaussianProcessFunction
 from grandag.simulate.mechanisms import Mechanism, draw_mechanism, find_kind
 

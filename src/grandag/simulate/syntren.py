@@ -30,8 +30,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from grandag.methods.base import as_generator
-from grandag.parameters import ParameterError, check_parameters, integer, number, one_of, random_state
+from grandag.parameters import ParameterError, as_generator, check_parameters, integer, number, one_of, random_state
 from grandag.simulate.scenario import NodeMechanism, Scenario
 from grandag.simulate.source_network import NETWORKS, SELECTIONS, choose_genes, load_network
 

@@ -18,7 +18,6 @@ import pandas as pd
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from grandag import __version__
 from grandag.knowledge import Knowledge, KnowledgeError
 from grandag.methods.base import StructureLearner, TrainingError
 from grandag.methods.registry import build
@@ -29,6 +28,7 @@ from grandag.table import TableError, as_table
 from grandag.tuning.held_out import HeldOutFit, held_out_fit
 from grandag.tuning.samplers import Search, searching
 from grandag.tuning.spaces import Space, space_of
+from grandag.version import __version__
 
 __all__ = ["Trial", "Tuning", "tune"]
 

@@ -1,4 +1,4 @@
-"""The border for graphs: anything that the library calls a graph in, a boolean matrix with names out.
+"""The boundary for graphs: anything that the library calls a graph in, a boolean matrix with names out.
 
 These are graphs: a boolean (or 0/1) adjacency array, whose nodes have no names; the pair (adjacency, names); an
 adjacency table, that is a pandas or polars data frame with the names as columns; a networkx graph; a fitted estimator.
