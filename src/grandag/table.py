@@ -1,4 +1,4 @@
-"""The border for data: tables of any kind in, finite numbers with names out, or one clear sentence."""
+"""The boundary for data: tables of any kind in, finite numbers with names out, or one clear sentence."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import difflib
 import re
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +37,16 @@ class Table:
     names: tuple[str, ...]
     has_own_names: bool
     n_dropped: int = 0
+    index: pd.Index | None = None  # the row labels of a pandas data frame
+
+    def take(self, rows: np.ndarray) -> Table:
+        """Some of the rows, by number."""
+        return replace(self, values=self.values[rows], index=None)
+
+    def select(self, columns: np.ndarray) -> Table:
+        """Some of the columns, by number or by a mask."""
+        names = tuple(np.array(self.names, dtype=object)[columns])
+        return replace(self, values=np.ascontiguousarray(self.values[:, columns]), names=names)
 
 
 def blocks(n_rows: int, size: int = 8192) -> Iterator[slice]:
@@ -73,7 +83,28 @@ class Scaling:
 
 
 def as_table(X: Any, *, missing: str = "error", min_rows: int = MIN_ROWS, min_columns: int = 2) -> Table:
-    """Check a matrix, pandas or polars data frame; `missing="drop"` leaves out rows with missing or infinite values."""
+    """Check a matrix, pandas or polars data frame; `missing="drop"` leaves out rows with missing or infinite values.
+
+    A `Table` has been checked before and is returned as it is, if it is large enough.
+    """
+    table = X if isinstance(X, Table) else _checked(X, missing)
+    n_rows, n_columns = table.values.shape
+    if n_columns < min_columns:
+        raise TableError(
+            f"X has {n_columns} feature(s) (shape={table.values.shape}) while a minimum of {min_columns} is required: "
+            "a graph needs at least two columns."
+        )
+    if n_rows < min_rows:
+        dropped = f" after {table.n_dropped} rows with missing values were dropped" if table.n_dropped else ""
+        raise TableError(
+            f"X has {n_rows} sample(s) (n_samples={n_rows}){dropped} while a minimum of {min_rows} is "
+            "required: give more rows (hundreds for a graph worth reading)."
+        )
+    return table
+
+
+def _checked(X: Any, missing: str) -> Table:
+    """Finite numbers with names from whatever a user may have."""
     if hasattr(X, "collect_schema") and not hasattr(X, "to_numpy"):
         raise TableError("X is a polars LazyFrame: collect() it first.")
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
@@ -86,19 +117,9 @@ def as_table(X: Any, *, missing: str = "error", min_rows: int = MIN_ROWS, min_co
         values = _matrix(X)
         names = tuple(f"X{k}" for k in range(values.shape[1]))
         has_own_names = False
-    if values.shape[1] < min_columns:
-        raise TableError(
-            f"X has {values.shape[1]} feature(s) (shape={values.shape}) while a minimum of {min_columns} is required: "
-            "a graph needs at least two columns."
-        )
-    values, n_dropped = _finite(values, names, missing)
-    if len(values) < min_rows:
-        dropped = f" after {n_dropped} rows with missing values were dropped" if n_dropped else ""
-        raise TableError(
-            f"X has {len(values)} sample(s) (n_samples={len(values)}){dropped} while a minimum of {min_rows} is "
-            "required: give more rows (hundreds for a graph worth reading)."
-        )
-    return Table(values, names, has_own_names, n_dropped)
+    kept, n_dropped = _finite(values, names, missing)
+    index = X.index if hasattr(X, "iloc") and not n_dropped else None
+    return Table(kept, names, has_own_names, n_dropped, index)
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:

@@ -14,22 +14,26 @@ from tests.conftest import SHARED
 AVAILABLE = [method for method in SPACES if method in METHODS]
 
 
-def paper_laws(cell):
-    """The laws in a cell of the paper's table, one per line of it."""
-    laws = []
+def paper_distributions(cell):
+    """The distributions in a cell of the paper's table, one per line of it."""
+    distributions = []
     for line in re.findall(r"[^\\{}]*(?:\\\#|\$|[^\\])*?\\sim U(?:\\\{.*?\\\}|\[.*?\])", cell):
         inside = re.search(r"U(?:\\\{|\[)(.*?)(?:\\\}|\])$", line)[1]
         numbers = [10.0 ** float(n[4:-1]) if n.startswith("10^") else float(n) for n in inside.split(", ")]
         is_log = "Log(" in line
         if is_log and "U[" in line:
-            laws.append(PowerOfTen(min(numbers), max(numbers)))
+            distributions.append(PowerOfTen(min(numbers), max(numbers)))
         else:
-            laws.append(Choice(tuple(10.0**n if is_log else n for n in numbers)))
-    return laws
+            distributions.append(Choice(tuple(10.0**n if is_log else n for n in numbers)))
+    return distributions
 
 
-def as_set(law):
-    return {law.low, law.high, "powers"} if isinstance(law, PowerOfTen) else {round(np.log(v), 9) for v in law.values}
+def as_set(distribution):
+    return (
+        {distribution.low, distribution.high, "powers"}
+        if isinstance(distribution, PowerOfTen)
+        else {round(np.log(v), 9) for v in distribution.values}
+    )
 
 
 @pytest.mark.parametrize("method", [method for method in SPACES if method != "grandag++"])
@@ -41,11 +45,11 @@ def test_spaces_are_those_of_the_table(method):
     table = path.read_text().partition(r"\label{tab:hp_search}")[2]
     title = {"grandag": "GraN-DAG"}.get(method, method.upper())
     cell = re.search(rf"^{title} +&(.*)$", table, flags=re.MULTILINE)[1]
-    laws = paper_laws(cell)
-    ours = [as_set(law) for law in SPACES[method].values()]
-    found = [as_set(law) for law in laws]
+    distributions = paper_distributions(cell)
+    ours = [as_set(distribution) for distribution in SPACES[method].values()]
+    found = [as_set(distribution) for distribution in distributions]
     assert len(found) == len(ours) + len(NOT_OFFERED.get(method, {}))
-    assert [law for law in found if law in ours] == ours
+    assert [distribution for distribution in found if distribution in ours] == ours
 
 
 def test_both_kinds_of_grandag_have_the_same_space():
@@ -54,8 +58,12 @@ def test_both_kinds_of_grandag_have_the_same_space():
 
 @pytest.mark.parametrize("method", AVAILABLE)
 def test_every_value_is_legal(method):
-    for name, law in SPACES[method].items():
-        values = law.values if isinstance(law, Choice) else (10.0**law.low, 10.0**law.high)
+    for name, distribution in SPACES[method].items():
+        values = (
+            distribution.values
+            if isinstance(distribution, Choice)
+            else (10.0**distribution.low, 10.0**distribution.high)
+        )
         for value in values:
             estimator = build(method, {name: value})
             check_parameters(estimator.get_params(), estimator._rules)
@@ -68,7 +76,7 @@ def test_draws_are_repeatable_and_a_continuation():
     assert draw("cam", 0) == []
 
 
-def test_laws_of_the_draws():
+def test_distributions_of_the_draws():
     drawn = draw("grandag", 3000, seed=1)
     units = np.array([values["n_units"] for values in drawn])
     counts = [(units == value).sum() for value in (4, 8, 16, 32)]

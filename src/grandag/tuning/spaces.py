@@ -1,6 +1,6 @@
 """The paper's search spaces for hyper-parameters (its last table) in terms of our estimators, and draws from them.
 
-    U{a, b, ...}            one of the values, each as likely: `Choice`. So is the table's U[0.5, 0.75, 1, 2].
+    U{a, b, ...}            one of the values, each equally likely: `Choice`. So is the table's U[0.5, 0.75, 1, 2].
     Log(x) ~ U[low, high]   x = 10^u with u uniform between the two, in whichever order they stand: `PowerOfTen`.
 
 The table does not say which logarithm. It is base 10: only then are the paper's own learning rates of 10^-2 and 10^-4
@@ -18,12 +18,12 @@ import numpy as np
 
 from grandag.parameters import ParameterError
 
-__all__ = ["NOT_OFFERED", "SPACES", "Choice", "Law", "PowerOfTen", "Space", "draw", "draw_from", "space_of"]
+__all__ = ["NOT_OFFERED", "SPACES", "Choice", "Distribution", "PowerOfTen", "Space", "draw", "draw_from", "space_of"]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One of some values, each as likely."""
+    """One of some values, each equally likely."""
 
     values: tuple[Any, ...]
 
@@ -44,25 +44,23 @@ class PowerOfTen:
         return float(10.0 ** rng.uniform(self.low, self.high))
 
 
-Law = Choice | PowerOfTen
-Space = Mapping[str, Law]
-"""The law of each parameter, by its name in the estimator; all independent."""
+Distribution = Choice | PowerOfTen
+Space = Mapping[str, Distribution]
+"""The distribution of each parameter, by its name in the estimator; all are independent."""
 
 _TOLERANCE = Choice((1e-6, 1e-8, 1e-10))
 _UNITS = Choice((16, 32, 64, 128, 256))
 
 _GRANDAG: Space = MappingProxyType(
     {
-        "learning_rate": PowerOfTen(-3, -2),  # of the first subproblem
+        "learning_rate": PowerOfTen(-3, -2),  # in the first subproblem
         "later_learning_rate": PowerOfTen(-4, -3),
         "mask_threshold": Choice((1e-3, 1e-4, 1e-5)),  # epsilon
         "prune_cutoff": Choice((1e-5, 1e-4, 1e-3, 1e-2, 1e-1)),
         "n_units": Choice((4, 8, 16, 32)),
         "n_layers": Choice((1, 2, 3)),
         "tolerance": _TOLERANCE,
-        "neighbour_threshold": Choice(
-            (0.5, 0.75, 1.0, 2.0)
-        ),  # counts where neighbours are selected, from 50 columns on
+        "neighbour_threshold": Choice((0.5, 0.75, 1.0, 2.0)),  # used from 50 columns on
     }
 )
 
@@ -90,7 +88,7 @@ SPACES: Mapping[str, Space] = MappingProxyType(
         "ges": MappingProxyType({"penalty": PowerOfTen(-4, 4)}),
     }
 )
-"""By name in the registry of methods."""
+"""The search spaces by method."""
 
 NOT_OFFERED: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
@@ -102,11 +100,11 @@ NOT_OFFERED: Mapping[str, Mapping[str, str]] = MappingProxyType(
         )
     }
 )
-"""What the paper searched over and our estimators do not have, with the reason."""
+"""Hyper-parameters of the paper that our estimators do not have, with the reason."""
 
 
 def space_of(method: str) -> Space:
-    """The paper's space of a method, or an error that names those that have one."""
+    """The paper's search space of a method, or an error that names the methods with one."""
     if method not in SPACES:
         raise ParameterError("method", f"must have a search space, as {', '.join(SPACES)} have; got {method!r}.")
     return SPACES[method]
@@ -115,7 +113,7 @@ def space_of(method: str) -> Space:
 def draw(method: str, n: int, seed: int = 0) -> list[dict[str, Any]]:
     """`n` random combinations of a method's hyper-parameters from the paper's space.
 
-    The k-th depends on the seed and on k, not on n: more of them are a continuation.
+    The k-th depends on the seed and on k, not on n: asking for more continues the list.
 
     Example:
         >>> draw("notears", 2, seed=1) == draw("notears", 50, seed=1)[:2]
@@ -125,6 +123,6 @@ def draw(method: str, n: int, seed: int = 0) -> list[dict[str, Any]]:
 
 
 def draw_from(space: Space, n: int, seed: int = 0) -> list[dict[str, Any]]:
-    """The same for any space."""
+    """`n` random combinations from any space."""
     streams = (np.random.default_rng(stream) for stream in np.random.SeedSequence(seed).spawn(n))
-    return [{name: law.draw(rng) for name, law in space.items()} for rng in streams]
+    return [{name: distribution.draw(rng) for name, distribution in space.items()} for rng in streams]
