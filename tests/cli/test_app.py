@@ -455,7 +455,7 @@ def test_simulations_repeat_by_seed(tmp_path):
         (["gauss-anm", "--graph", "sf", "--edges", 15], "Error: --edges must be a multiple of the 10 nodes"),
         (["gauss-anm", "--rows", 0], "Error: --rows must be a whole number, at least 1; got 0."),
         (["gauss-anm", "--seed", -1], "Error: --seed must be a whole number, at least 0; got -1."),
-        (["syntren", "--law", "text"], "Error: --law has no meaning for syntren"),
+        (["syntren", "--distributions", "text"], "Error: --distributions has no meaning for syntren"),
         (["magic"], "Invalid value"),
     ],
 )

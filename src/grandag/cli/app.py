@@ -126,7 +126,6 @@ _OPTIONS = {
     "n_nodes": "--nodes",
     "n_rows": "--rows",
     "graph": "--graph",
-    "law": "--law",
 }
 """How the command line calls a parameter, where it is not the parameter's name."""
 
@@ -620,7 +619,7 @@ class GraphKind(StrEnum):
     empty = "empty"
 
 
-class Law(StrEnum):
+class Distributions(StrEnum):
     """Which parameters simulated data have."""
 
     released = "released"
@@ -647,8 +646,9 @@ def simulate(
         float | None, typer.Option(help="Expected edges (er); attachments times nodes (sf). Default: as many as nodes.")
     ] = None,
     rows: Annotated[int | None, typer.Option(help="Default: 1,000; syntren: 500.")] = None,
-    law: Annotated[
-        Law | None, typer.Option(help="Noise as in the authors' released files (default), or as in the paper's text.")
+    distributions: Annotated[
+        Distributions | None,
+        typer.Option(help="Distributions of the authors' released files (default), or of the paper's text."),
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same data.")] = 0,
     file_format: Annotated[FileFormat, typer.Option("--format", help="Of the data.")] = FileFormat.csv,
@@ -665,13 +665,13 @@ def simulate(
         n_nodes=nodes,
         n_edges=edges,
         n_rows=rows,
-        law=law and str(law),
+        distributions=distributions and str(distributions),
         seed=seed,
     )
     known = files.facts(scenario, seed)
     written = files.write_scenario(scenario, output, known, str(file_format))
     if not quiet:
-        typer.echo(f"{files.outcome(known)}\nWritten: {', '.join(map(str, written))}")
+        typer.echo(f"{files.headline(known)}\nWritten: {', '.join(map(str, written))}")
 
 
 @app.command()

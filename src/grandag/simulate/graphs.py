@@ -20,7 +20,7 @@ def erdos_renyi(n_nodes: int, n_edges: float, random_state: Any = None) -> np.nd
     """A random order of the nodes; each forward edge is there with probability p = 2 e / (d^2 - d), independently.
 
     `n_edges` is the expected number e. The number of edges is drawn first (binomial), then that many distinct pairs:
-    the same law as d (d - 1) / 2 coins, at a cost of the edges only.
+    the same distribution as d (d - 1) / 2 coins, at a cost that depends on the edges alone.
 
     >>> int(erdos_renyi(4, 6).sum())  # p = 1
     6
