@@ -104,7 +104,7 @@ def _rules_3_and_4(
 
 
 def _apart(adjacency: np.ndarray) -> np.ndarray:
-    """Which different nodes are not adjacent?"""
+    """The pairs of different nodes that are not adjacent, as a symmetric matrix."""
     return np.asarray(~(skeleton(adjacency) | np.eye(len(adjacency), dtype=bool)))
 
 

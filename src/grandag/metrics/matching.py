@@ -35,7 +35,7 @@ def matched(truth: Any, estimate: Any) -> Pair:
         estimated = estimated[np.ix_(order, order)]
     cycle = find_cycle(true, names)
     if cycle is not None:
-        raise GraphError(f"The true graph has a cycle, {cycle}: only acyclic graphs can be compared with.")
+        raise GraphError(f"The true graph has a cycle, {cycle}: only an acyclic truth can be compared with.")
     return Pair(true, estimated, names)
 
 

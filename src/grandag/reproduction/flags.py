@@ -9,7 +9,7 @@ from grandag.reproduction.result_table import Figure
 __all__ = ["convergence_flag", "improvement_flag"]
 
 _CONVERGENCE_FLAGS = {"***": 10 / 50, "**": 25 / 50, "*": 45 / 50}
-"""The share of converged trials below which a flag is due."""
+"""Flags, and the share of converged trials below which each is due."""
 
 
 def improvement_flag(
@@ -17,9 +17,10 @@ def improvement_flag(
 ) -> str:
     """What hyper-parameter search did to a measure: "++", "+", "-", "--", or "" if its mean is the same.
 
-    Doubled if the means differ by more than one standard deviation. The paper does not say of which runs. Its figures
-    do: with that of the tuned ones 339 of 362 flags follow from the figures beside them, with that of the default ones
-    313 (tools/count_flags.py). A single value, as for Sachs, has no deviation, and no flag of it is doubled.
+    The flag is doubled if the means differ by more than one standard deviation. The paper does not say of which runs,
+    but its figures do: with the deviation of the tuned runs 339 of 362 flags follow from the figures beside them, with
+    that of the default runs 313 (tools/count_flags.py). A single value, as for Sachs, has no deviation, so its flag is
+    never doubled.
     """
     default, tuned = Figure.of(default_values), Figure.of(tuned_values)
     gain = default.mean - tuned.mean if lower_is_better else tuned.mean - default.mean
@@ -32,6 +33,7 @@ def improvement_flag(
 def convergence_flag(mean_converged: float, trials: int = 50) -> str:
     """How few of the trials converged, on average over data sets: "***", "**", "*", or "" for nearly all.
 
-    Below 10, 25 and 45 of the paper's 50, and the same shares of any other number; a limit itself counts as reached.
+    The limits are 10, 25 and 45 of the paper's 50 trials, and the same shares of any other number; at exactly a limit
+    its flag is not due.
     """
     return next((flag for flag, share in _CONVERGENCE_FLAGS.items() if mean_converged < share * trials), "")

@@ -121,7 +121,7 @@ class Mechanism:
         return self.value(parents, self.noise.sample(len(parents), rng))
 
     def describe(self) -> dict[str, Any]:
-        """The facts as plain values."""
+        """The mechanism's kind and constants as plain values."""
         facts: dict[str, Any] = {
             "link": self.link,
             "noise": {

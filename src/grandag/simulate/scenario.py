@@ -26,13 +26,13 @@ __all__ = ["NodeMechanism", "Scenario", "draw_scenario"]
 
 
 class NodeMechanism(Protocol):
-    """What a scenario needs of each variable's mechanism."""
+    """The mechanism of one variable, as a scenario uses it."""
 
     def sample(self, parents: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """The variable for given rows of its parents (n, p), with fresh noise."""
 
     def describe(self) -> dict[str, Any]:
-        """The facts as plain values."""
+        """The mechanism's kind and constants as plain values."""
 
 
 @dataclass(frozen=True)
