@@ -18,7 +18,7 @@ from grandag.metrics import shd, sid
 from grandag.simulate.files import simulate
 
 SEEDS = range(1, 6)
-PATH_SCALES = (1, 5, 10)
+PATH_SCALES = (1.0, 5.0, 10.0)
 WEIGHT_THRESHOLD = 0.3
 HEADER = "PNS   scale  set  true  masked  reversed  open  |  edges   SHD   SID  |  >= 0.3   SHD    SID  |  iterations"
 
@@ -26,9 +26,9 @@ HEADER = "PNS   scale  set  true  masked  reversed  open  |  edges   SHD   SID  
 def measure(seed: int, path_scale: float, *, neighbour_selection: bool) -> list[float]:
     """One fit, as a row of numbers; the SID of a cyclic graph is not one."""
     data = simulate(mechanism="gauss-anm", n_nodes=50, n_rows=1000, seed=seed, graph="er", n_edges=50)
-    estimator = type("Scaled", (GraNDAG,), {"_path_scale": float(path_scale)})
-    model = estimator.preset(
+    model = GraNDAG.preset(
         "paper",
+        path_scale=path_scale,
         neighbour_selection=neighbour_selection,
         prune=False,
         retrain=False,

@@ -25,11 +25,11 @@ SETTINGS = {
 }
 
 
-def checked_fits(kind: str, law: str, method: str) -> Iterator[tuple[pd.DataFrame, float]]:
+def checked_fits(kind: str, distributions: str, method: str) -> Iterator[tuple[pd.DataFrame, float]]:
     """For each set: one row per variable, and the CPU time of the checks as a part of that of the fit."""
     for seed in range(N_SETS):
         adjacency = simulate.erdos_renyi(10, 10, random_state=seed)
-        scenario = simulate.draw_scenario(kind, adjacency, 1000, random_state=seed, law=law)
+        scenario = simulate.draw_scenario(kind, adjacency, 1000, random_state=seed, distributions=distributions)
         estimator = CAM() if method == "cam" else GraNDAG(random_state=seed, n_jobs=1)
         start = time.process_time()
         estimator.fit(scenario.data)
@@ -59,9 +59,9 @@ def main() -> None:
     forced_pairs()
     small = simulate.draw_scenario("gauss-anm", simulate.erdos_renyi(3, 2, random_state=0), random_state=0)
     GraNDAG(n_jobs=1, random_state=0).fit(small.data)  # compiles, or loads compiled code
-    for title, (kind, law) in SETTINGS.items():
+    for title, (kind, distributions) in SETTINGS.items():
         for method in ("grandag", "cam"):
-            fits = list(checked_fits(kind, law, method))
+            fits = list(checked_fits(kind, distributions, method))
             checks = pd.concat([checks for checks, _ in fits])
             children = checks["parents"] > 0
             parts = []

@@ -13,6 +13,7 @@ of each set (they are in random order); 0 takes what the folder holds.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import importlib.util
 import statistics
 import subprocess
@@ -24,7 +25,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.ensemble import ExtraTreesRegressor
 
-from common import cpu_seconds, gauss_anm, gauss_anm_scale_free, memory_beyond, resident_bytes
+from common import cpu_seconds, gauss_anm, memory_beyond, resident_bytes
 from grandag import GraNDAG
 from grandag.methods.stages.neighbours import IMPLEMENTATIONS, NeighboursConfig, neighbours
 from grandag.metrics import shd, sid
@@ -38,10 +39,7 @@ RATIO_TARGET, MEMORY_TARGET = 15, 0.5
 
 def simulated(kind: str, number: int, d: int = D, n: int = 1000) -> tuple[np.ndarray, np.ndarray]:
     """Rows and adjacency of a data set."""
-    edges_per_node = int(kind[2])
-    if kind.startswith("ER"):
-        return gauss_anm(d, d * edges_per_node, n, number)
-    return gauss_anm_scale_free(d, edges_per_node, n, number)
+    return gauss_anm(d, d * int(kind[2]), n, number, kind[:2].lower())
 
 
 def reference_forest(values: np.ndarray, j: int, seed: int) -> np.ndarray:
@@ -96,8 +94,9 @@ class Reference:
     """scikit-learn's importances of one data set and seed, kept in a file; NaN where they are not computed yet."""
 
     def __init__(self, folder: Path, kind: str, number: int, seed: int) -> None:
-        self.path = folder / f"{kind}-{number}-{seed}.npy"
         self.values, self.truth = simulated(kind, number)
+        data = hashlib.sha256(self.values.tobytes()).hexdigest()[:8]  # other data are another file
+        self.path = folder / f"{kind}-{number}-{seed}-{data}.npy"
         self.importance = np.load(self.path) if self.path.exists() else np.full((D, D), np.nan)
         rng = np.random.default_rng(seed)
         self.seeds = [int(rng.integers(2**31)) for _ in range(D)]

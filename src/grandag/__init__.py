@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from grandag.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from grandag import datasets, graph, metrics, simulate
     from grandag.knowledge import Knowledge
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from grandag.resampling import confidence
     from grandag.tuning.tune import tune
 
-__version__ = "0.1.0"
 __all__ = [
     "CAM",
     "DAGGNN",

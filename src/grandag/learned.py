@@ -130,9 +130,13 @@ class Learned:
             facts[column] = matrix[sources, targets]
         return facts
 
+    def with_note(self, note: str) -> Learned:
+        """The same with one more note."""
+        return replace(self, notes=(*self.notes, note))
+
     def with_facts(self, facts: Mapping[str, np.ndarray], note: str) -> Learned:
         """The same with more facts about each edge, and a note on where they come from."""
-        return replace(self, edge_facts={**self.edge_facts, **facts}, notes=(*self.notes, note))
+        return replace(self.with_note(note), edge_facts={**self.edge_facts, **facts})
 
     def with_constants(self, names: Sequence[str], constants: np.ndarray) -> Learned:
         """The same with constant columns as isolated nodes; `constants` (d,) holds NaN for the variables learned."""

@@ -155,7 +155,10 @@ def test_quiet(table):
         (["--activation", "squareplus", "--dtype", "float64"], {"activation": "squareplus", "dtype": "float64"}),
         (["--no-prune"], {"prune": False}),
         (["--prune-cutoff", 0.01], {"prune": True, "prune_cutoff": 0.01}),
-        (["--neighbour-selection", "yes", "--n-jobs", 1, "--no-retrain"], {"neighbour_selection": True, "n_jobs": 1, "retrain": False}),
+        (
+            ["--neighbour-selection", "yes", "--n-jobs", 1, "--no-retrain"],
+            {"neighbour_selection": True, "n_jobs": 1, "retrain": False},
+        ),
         (
             ["--learning-rate", 0.02, "--later-learning-rate", 0.003, "--batch-size", 32, "--mask-threshold", 1e-5],
             {"learning_rate": 0.02, "later_learning_rate": 0.003, "batch_size": 32, "mask_threshold": 1e-5},
@@ -404,8 +407,8 @@ def test_progress_on_a_terminal(table):
 def test_interrupt(table, tmp_path):
     output = tmp_path / "results"
     code, shown = on_a_terminal(
-        "fit", table, "--tolerance", 0, "--subproblem-tolerance", 0, "--mask-threshold", 0, "--max-iterations", 10_000_000,
-        "--output", output,
+        "fit", table, "--tolerance", 0, "--subproblem-tolerance", 0, "--mask-threshold", 0,
+        "--max-iterations", 10_000_000, "--output", output,
         interrupt_after=b"Training",
     )  # fmt: skip
     assert code == 130
@@ -440,7 +443,9 @@ def test_simulate_then_fit(tmp_path):
 def test_simulations_repeat_by_seed(tmp_path):
     for folder, seed in (("a", 1), ("b", 1), ("c", 2)):
         assert (
-            run("simulate", "syntren", "--n-nodes", 8, "--n-rows", 40, "--seed", seed, "-q", "-o", tmp_path / folder).stdout
+            run(
+                "simulate", "syntren", "--n-nodes", 8, "--n-rows", 40, "--seed", seed, "-q", "-o", tmp_path / folder
+            ).stdout
             == ""
         )
     first, second, third = ((tmp_path / folder / "data.csv").read_text() for folder in "abc")
@@ -455,7 +460,7 @@ def test_simulations_repeat_by_seed(tmp_path):
         (["gauss-anm", "--graph", "sf", "--n-edges", 15], "Error: --n-edges must be a multiple of the 10 nodes"),
         (["gauss-anm", "--n-rows", 0], "Error: --n-rows must be a whole number, at least 1; got 0."),
         (["gauss-anm", "--seed", -1], "Error: --seed must be a whole number, at least 0; got -1."),
-        (["syntren", "--law", "text"], "Error: --law has no meaning for syntren"),
+        (["syntren", "--distributions", "text"], "Error: --distributions has no meaning for syntren"),
         (["magic"], "Invalid value"),
     ],
 )

@@ -43,7 +43,7 @@ def test_columns_that_the_authors_did_not_release_are_left_out_of_all(run, autho
     few = ["--methods", "random", "--nodes", "10", "--graphs", "ER1", "--datasets", "1", "--trials", "1"]
     result = run("all", *few, "--authors-data", authors)
     assert result.exit_code == 0, result.output
-    notice = "Left out, as the authors released no data of them: table12 (10 nodes ER1); table13 (10 nodes ER1)."
+    notice = "Left out, since the authors released no data for them: table12 (10 nodes ER1); table13 (10 nodes ER1)."
     assert result.stderr.count(notice) == 1
     assert "Table 1: " in result.stdout
     assert "Table 14: " in result.stdout
@@ -83,7 +83,7 @@ def test_bad_input_is_one_sentence(run, arguments, message):
     ("arguments", "message"),
     [
         (["--nodes", "ten"], "must be whole numbers"),
-        (["--jobs", "2", "--cluster", "tcp://x"], "is for this machine"),
+        (["--n-jobs", "2", "--cluster", "tcp://x"], "is for this machine"),
     ],
 )
 def test_wrong_usage(run, arguments, message):
@@ -100,7 +100,7 @@ def test_interrupted(run, monkeypatch):
     monkeypatch.setattr(reproduction, "run_locally", interrupted)
     result = run("table1", *FEW)
     assert result.exit_code == 130
-    assert "goes on from there" in result.output
+    assert "continues from there" in result.output
 
 
 def test_help_imports_nothing_heavy():

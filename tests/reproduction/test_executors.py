@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from grandag.reproduction import executors as execution
+from grandag.reproduction import executors
+from grandag.reproduction import process as job_process
 from grandag.reproduction.executors import ClusterError, run_locally, run_on_cluster
-from grandag.reproduction.jobs import plan
+from grandag.reproduction.plan import plan
 from grandag.reproduction.process import JobProcess
 from grandag.reproduction.rendering import to_csv
 from grandag.reproduction.tabulate import tabulate
@@ -25,15 +26,15 @@ from tests.reproduction.examples import ENDLESS, RANDOM, WRONG, small
 LONG = 600.0
 
 
-def without_time(outcome):
-    return {name: value for name, value in outcome.as_dict().items() if name != "seconds"}
+def without_time(result):
+    return {name: value for name, value in result.as_dict().items() if name != "seconds"}
 
 
 def results(finished):
-    return {job.key: without_time(outcome) for job, outcome in finished}
+    return {job.key: without_time(result) for job, result in finished}
 
 
-def wait_for(condition, seconds=60.0):
+def wait_for(condition, seconds=LONG):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it did not happen"
@@ -67,9 +68,9 @@ def test_a_process_does_what_the_function_does_and_survives_bad_jobs(process):
 
 
 def test_a_late_job_is_killed_and_the_next_one_runs(process):
-    outcome = process.run(ENDLESS, 1.0)
-    assert (outcome.status, outcome.error) == ("out of time", "Stopped after 1 seconds.")
-    assert outcome.seconds == 1.0
+    result = process.run(ENDLESS, 1.0)
+    assert (result.status, result.error) == ("out of time", "Stopped after 1 seconds.")
+    assert result.seconds == 1.0
     assert process.run(RANDOM, LONG).status == "done"
 
 
@@ -89,13 +90,18 @@ def test_a_process_that_is_killed_while_it_starts_does_no_job(monkeypatch):
         process.run(ENDLESS, 20.0)
 
 
-def test_a_job_whose_process_dies_has_failed(process):
-    killer = threading.Thread(target=lambda: (wait_for(lambda: process._process is not None), process._process.kill()))
-    killer.start()
-    outcome = process.run(ENDLESS, LONG)
-    killer.join()
-    assert outcome.status == "failed"
-    assert "code -9" in outcome.error
+def test_a_job_whose_process_dies_has_failed(process, monkeypatch):
+    ask = job_process._ask
+
+    def die_on_being_asked(running, line):
+        running.kill()
+        running.wait()
+        return ask(running, line)
+
+    monkeypatch.setattr(job_process, "_ask", die_on_being_asked)
+    result = process.run(ENDLESS, LONG)
+    assert result.status == "failed"
+    assert "code -9" in result.error
 
 
 @needs_proc
@@ -146,7 +152,7 @@ def cluster(tmp_path):
     ]  # fmt: skip
     wait_for(lambda: file.exists() and file.stat().st_size > 0)
     address = json.loads(file.read_text())["address"]
-    wait_for(lambda: execution.cluster_size(address) == 2)
+    wait_for(lambda: executors.cluster_size(address) == 2)
     yield address, workers
     for process in [*workers, scheduler]:
         process.kill()
@@ -170,25 +176,26 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_results(cluster):
     assert len(finished) == len(jobs)
     here = {job.key: work(job) for job in jobs}
     assert results(finished) == results((job, here[job.key]) for job in jobs)
-    there = {job.key: outcome for job, outcome in finished}
+    there = {job.key: result for job, result in finished}
     assert to_csv(tabulate(small(), planned, there)) == to_csv(tabulate(small(), planned, here))
 
 
 def test_time_limit_on_a_cluster(cluster):
     address, _ = cluster
-    outcomes = {job.key: outcome for job, outcome in run_on_cluster([ENDLESS, RANDOM], address, 5.0)}
-    assert outcomes[ENDLESS.key].status == "out of time"
-    assert outcomes[RANDOM.key].status == "done"
+    ((_, late),) = run_on_cluster([ENDLESS], address, 1.0)
+    ((_, in_time),) = run_on_cluster([RANDOM], address, LONG)
+    assert late.status == "out of time"
+    assert in_time.status == "done"
 
 
 def test_workers_of_another_version_are_refused():
     with pytest.raises(ClusterError, match="but this is another"):
-        execution.work_remotely(RANDOM.as_dict(), LONG, "another")
+        executors.work_remotely(RANDOM.as_dict(), LONG, "another")
 
 
 def test_no_scheduler(monkeypatch):
     pytest.importorskip("distributed", reason="the cluster is in the extra cluster")
-    monkeypatch.setattr(execution, "_PATIENCE", 0.5)
+    monkeypatch.setattr(executors, "_PATIENCE", 0.5)
     with pytest.raises(ClusterError, match="no Dask scheduler at 'tcp:"):
         list(run_on_cluster([RANDOM], "tcp://127.0.0.1:9", LONG))
 

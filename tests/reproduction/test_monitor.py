@@ -6,10 +6,9 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from grandag.reproduction.jobs import Job
+from grandag.reproduction.jobs import Job, JobResult
 from grandag.reproduction.monitor import Tally, watching
 from grandag.reproduction.result_table import Cell, Figure, ResultTable
-from grandag.reproduction.tasks import Outcome
 from tests.reproduction.examples import DATA
 
 JOBS = [Job("fit", method, {"k": k}, DATA) for method in ("slow", "fast") for k in range(4)]
@@ -25,21 +24,21 @@ class Clock:
         return self.now
 
 
-def outcome(job, seconds=1.0, status="done"):
-    return Outcome(job.key, status, "reason\nmore" if status != "done" else "", seconds=seconds)
+def result(job, seconds=1.0, status="done"):
+    return JobResult(job.key, status, "reason\nmore" if status != "done" else "", seconds=seconds)
 
 
 def test_counts_and_time_left():
     clock = Clock()
     tally = Tally(JOBS, n_workers=2, n_known=3, clock=clock)
     assert tally.line() == "0 of 8 jobs done (3 more from the store), 0 failed, 2 running"
-    tally.add(JOBS[0], outcome(JOBS[0], 10.0))
-    tally.add(JOBS[4], outcome(JOBS[4], 2.0))
+    tally.add(JOBS[0], result(JOBS[0], 10.0))
+    tally.add(JOBS[4], result(JOBS[4], 2.0))
     clock.now += 6  # 12 seconds of work in 6, by two workers
     assert tally.seconds_left == pytest.approx((3 * 10 + 3 * 2) / 2)
     assert tally.line().endswith("2 of 8 jobs done (3 more from the store), 0 failed, 2 running, 18 s left")
     for job in JOBS[1:4]:
-        tally.add(job, outcome(job, None, "failed"))
+        tally.add(job, result(job, None, "failed"))
     assert tally.n_failed == 3
     assert tally.line().startswith("5 of 8 jobs done")
 
@@ -51,7 +50,7 @@ def test_durations(seconds, words):
     clock = Clock()
     tally = Tally(JOBS[:2], 1, clock=clock)
     clock.now += seconds
-    tally.add(JOBS[0], outcome(JOBS[0]))
+    tally.add(JOBS[0], result(JOBS[0]))
     assert tally.line().endswith(words)
 
 
@@ -61,7 +60,7 @@ def test_a_log_has_a_line_now_and_then():
     with watching(tally, lambda: TABLE, console=console) as watch:
         for job in JOBS:
             clock.now += 12
-            watch(job, outcome(job, status="failed" if job is JOBS[4] else "done"))
+            watch(job, result(job, status="failed" if job is JOBS[4] else "done"))
     lines = console.file.getvalue().splitlines()
     assert [line.split(" jobs")[0] for line in lines] == ["0 of 8", "3 of 8", "fast failed: reason", "6 of 8", "8 of 8"]
 
@@ -69,7 +68,7 @@ def test_a_log_has_a_line_now_and_then():
 def test_a_terminal_shows_the_table():
     console = Console(file=io.StringIO(), force_terminal=True, width=100)
     with watching(Tally(JOBS, 2), lambda: replace(TABLE, title="Filling in"), console=console) as watch:
-        watch(JOBS[0], outcome(JOBS[0]))
+        watch(JOBS[0], result(JOBS[0]))
     assert "Filling in" in console.file.getvalue()
     assert "of 8 jobs done" in console.file.getvalue()
 
@@ -77,5 +76,5 @@ def test_a_terminal_shows_the_table():
 def test_quiet_is_quiet():
     console = Console(file=io.StringIO())
     with watching(Tally(JOBS, 2), lambda: TABLE, quiet=True, console=console) as watch:
-        watch(JOBS[0], outcome(JOBS[0], status="failed"))
+        watch(JOBS[0], result(JOBS[0], status="failed"))
     assert console.file.getvalue() == ""

@@ -4,11 +4,11 @@ import sqlite3
 
 import pytest
 
+from grandag.reproduction.jobs import JobResult
 from grandag.reproduction.store import Store
-from grandag.reproduction.tasks import Outcome
 from tests.reproduction.examples import RANDOM, WRONG
 
-OUTCOME = Outcome(
+RESULT = JobResult(
     RANDOM.key, "done", shd=2, shd_c=1, sid_lower=3, sid_upper=4, n_true_edges=1, n_edges=1,
     scores={"validation": -1.5}, iterations=10, converged=True, seconds=0.5, names=["a", "b"], truth=[[0, 1]],
     edges=[[0, 1], [1, 0]], trace={"iterations": [0], "A_phi": [[[0.0, 1.0], [0.0, 0.0]]]},
@@ -16,22 +16,22 @@ OUTCOME = Outcome(
 
 
 def test_what_is_put_is_there_later(tmp_path):
-    failed = Outcome(WRONG.key, "failed", "because")
+    failed = JobResult(WRONG.key, "failed", "because")
     with Store(tmp_path / "store.sqlite") as store:
-        store.put(RANDOM, OUTCOME)
+        store.put(RANDOM, RESULT)
         store.put(WRONG, failed)
     with Store(tmp_path / "store.sqlite") as store:
         assert len(store) == 2
-        assert store.get([RANDOM.key, "unknown"]) == {RANDOM.key: OUTCOME}
+        assert store.get([RANDOM.key, "unknown"]) == {RANDOM.key: RESULT}
         assert store.get([WRONG.key]) == {WRONG.key: failed}
         store.forget([WRONG.key])
-        assert store.get([RANDOM.key, WRONG.key]) == {RANDOM.key: OUTCOME}
+        assert store.get([RANDOM.key, WRONG.key]) == {RANDOM.key: RESULT}
 
 
 def test_configuration_is_in_the_row(tmp_path):
     path = tmp_path / "store.sqlite"
     with Store(path) as store:
-        store.put(RANDOM, OUTCOME)
+        store.put(RANDOM, RESULT)
     database = sqlite3.connect(path)
     row = database.execute("SELECT method, parameters, seed, task, shd FROM results").fetchone()
     database.close()
@@ -41,7 +41,7 @@ def test_configuration_is_in_the_row(tmp_path):
 def test_other_files_are_refused(tmp_path):
     text = tmp_path / "text.sqlite"
     text.write_text("no database, but long enough to be looked at " * 10)
-    with pytest.raises(ValueError, match="is no result store"):
+    with pytest.raises(ValueError, match="is not a result store"):
         Store(text)
     other = tmp_path / "other.sqlite"
     database = sqlite3.connect(other)

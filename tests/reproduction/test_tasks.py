@@ -1,4 +1,4 @@
-"""What a job does, and that its outcome says what happened."""
+"""What a job does, and that its result says what happened."""
 
 import json
 
@@ -7,11 +7,14 @@ import pytest
 
 import grandag
 from grandag import metrics
-from grandag.reproduction import tasks as work_module
-from grandag.reproduction.jobs import Job, plan
+from grandag.reproduction import tasks
+from grandag.reproduction.jobs import Job, JobResult
+from grandag.reproduction.plan import plan
 from grandag.reproduction.samples import authors_numbers, authors_sample, load_sample
-from grandag.reproduction.tasks import Outcome, work
+from grandag.reproduction.tasks import work
 from grandag.simulate.files import simulate
+from grandag.table import as_table
+from grandag.tuning.held_out import held_out_fit, hold_out
 from tests.reproduction.examples import DATA, RANDOM, WRONG, small
 
 NONLINEAR = {
@@ -20,60 +23,68 @@ NONLINEAR = {
 
 
 def test_fit_is_what_a_user_gets():
-    outcome = work(RANDOM)
+    result = work(RANDOM)
     scenario = simulate(**DATA["simulation"])
     model = grandag.RandomGraph(n_edges="uniform", random_state=RANDOM.seed).fit(scenario.data)
-    assert outcome.status == "done"
-    assert outcome.edges == np.argwhere(model.adjacency_).tolist()
-    assert outcome.truth == np.argwhere(scenario.adjacency).tolist()
-    assert outcome.shd == metrics.shd(scenario.adjacency, model.adjacency_)
-    assert outcome.shd_c == metrics.shd_cpdag(scenario.adjacency, model.adjacency_)
-    assert outcome.sid_lower == outcome.sid_upper == metrics.sid(scenario.adjacency, model.adjacency_)
-    assert (outcome.n_true_edges, outcome.n_edges) == (scenario.adjacency.sum(), model.adjacency_.sum())
-    assert Outcome(**json.loads(json.dumps(outcome.as_dict()))) == outcome
+    assert result.status == "done"
+    assert result.edges == np.argwhere(model.adjacency_).tolist()
+    assert result.truth == np.argwhere(scenario.adjacency).tolist()
+    assert result.shd == metrics.shd(scenario.adjacency, model.adjacency_)
+    assert result.shd_c == metrics.shd_cpdag(scenario.adjacency, model.adjacency_)
+    assert result.sid_lower == result.sid_upper == metrics.sid(scenario.adjacency, model.adjacency_)
+    assert (result.n_true_edges, result.n_edges) == (scenario.adjacency.sum(), model.adjacency_.sum())
+    assert JobResult(**json.loads(json.dumps(result.as_dict()))) == result
 
 
 def test_failure_is_an_outcome():
-    outcome = work(WRONG)
-    assert outcome.status == "failed"
-    assert "n_edges" in outcome.error.splitlines()[0]
-    assert outcome.shd is None
+    result = work(WRONG)
+    assert result.status == "failed"
+    assert "n_edges" in result.error.splitlines()[0]
+    assert result.shd is None
 
 
 def test_validation_scores_of_notears_are_its_objective():
     """-|x - W'x|^2 / 2 on each part, W by least squares on the training part."""
     job = Job("validate", "notears", {}, DATA)
-    outcome = work(job)
-    assert outcome.status == "done", outcome.error
-    rows = simulate(**DATA["simulation"]).data
-    train, validation = work_module.split_rows(200, 0.2, np.random.default_rng(job.split_seed))
-    assert (len(train), len(validation)) == (160, 40)
+    result = work(job)
+    assert result.status == "done", result.error
+    train, validation = hold_out(as_table(simulate(**DATA["simulation"]).data), job.split_seed)
+    assert (len(train.values), len(validation.values)) == (160, 40)
     adjacency = np.zeros((5, 5), dtype=bool)
-    adjacency[tuple(np.transpose(outcome.edges))] = True
+    adjacency[tuple(np.transpose(result.edges))] = True
     expected = dict.fromkeys(("train", "validation"), 0.0)
     for j in range(5):
-        parts = {"train": rows.iloc[train].to_numpy(), "validation": rows.iloc[validation].to_numpy()}
+        parts = {"train": train.values, "validation": validation.values}
         centred = {name: part - part.mean(axis=0) for name, part in parts.items()}
         parents = np.flatnonzero(adjacency[:, j])
         weights = np.linalg.lstsq(centred["train"][:, parents], centred["train"][:, j], rcond=None)[0]
         for name, part in centred.items():
             expected[name] -= 0.5 * np.mean((part[:, j] - part[:, parents] @ weights) ** 2)
-    assert outcome.scores == pytest.approx(expected)
+    assert result.scores == pytest.approx(expected)
 
 
 def test_trace_has_a_matrix_for_every_evaluation():
     job = Job("trace", "grandag", {"record_A_phi": True, "max_iterations": 300, "retrain": False}, NONLINEAR)
-    outcome = work(job)
-    assert outcome.status == "done", outcome.error
-    assert outcome.iterations == 300
-    assert outcome.converged is False
-    assert np.shape(outcome.trace["A_phi"]) == (len(outcome.trace["iterations"]), 4, 4)
+    result = work(job)
+    assert result.status == "done", result.error
+    assert result.iterations == 300
+    assert result.converged is False
+    assert np.shape(result.trace["A_phi"]) == (len(result.trace["iterations"]), 4, 4)
+    assert result.trace["epsilon"] == 1e-4
 
 
 def test_trial_is_scored_on_held_out_rows():
-    outcome = work(Job("trial", "cam", {"prune_cutoff": 0.01}, NONLINEAR))
-    assert outcome.status == "done", outcome.error
-    assert np.isfinite(outcome.scores["validation"])
+    job = Job("trial", "cam", {"prune_cutoff": 0.01}, NONLINEAR)
+    result = work(job)
+    assert result.status == "done", result.error
+    fit = held_out_fit("cam", {"prune_cutoff": 0.01}, simulate(**NONLINEAR["simulation"]).data, job.seed)
+    assert result.scores == {"validation": fit.score}
+    assert result.edges == np.argwhere(fit.adjacency).tolist()
+
+
+def test_a_method_that_does_not_iterate_has_converged():
+    result = work(RANDOM)
+    assert (result.converged, result.iterations) == (True, None)
 
 
 def test_bounds_for_a_graph_with_undirected_edges(monkeypatch):
@@ -81,16 +92,17 @@ def test_bounds_for_a_graph_with_undirected_edges(monkeypatch):
         def __init__(self, random_state=None):
             self.random_state = random_state
 
-        def fit(self, rows):
+        def fit(self, table):
+            self.names_ = table.names
             self.adjacency_ = np.zeros((5, 5), dtype=bool)
             self.adjacency_[0, 1] = self.adjacency_[1, 0] = True
             return self
 
-    monkeypatch.setattr(work_module, "_estimator", lambda job: Undirected())
-    outcome = work(RANDOM)
-    assert outcome.n_edges == 1
-    assert outcome.edges == [[0, 1], [1, 0]]
-    assert outcome.sid_lower <= outcome.sid_upper
+    monkeypatch.setattr(tasks, "_estimator", lambda job: Undirected())
+    result = work(RANDOM)
+    assert result.n_edges == 1
+    assert result.edges == [[0, 1], [1, 0]]
+    assert result.sid_lower <= result.sid_upper
 
 
 def test_authors_files_are_checked(authors, tmp_path):

@@ -38,7 +38,7 @@ def test_covariance_at_fixed_inputs(monkeypatch, rng, exact_rows, n_inputs, addi
 
 
 def test_covariance_with_new_inputs(rng):
-    """Old and new values together are a draw of the process: a new row follows the same law as the first ones."""
+    """Old and new values together are a draw of the process: a new row has the same distribution as the first ones."""
     inputs = fixed_inputs(2)
     joint = []
     for _ in range(2000):

@@ -1,4 +1,4 @@
-"""Random graphs: numbers of edges and degrees follow their laws."""
+"""Random graphs: numbers of edges and degrees have their distributions."""
 
 import networkx as nx
 import numpy as np

@@ -1,4 +1,4 @@
-"""Mechanisms: noise laws, coefficients, links and ranges, on the functions that are known."""
+"""Mechanisms: distributions of noise, coefficients, links and ranges, on the functions that are known."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def is_within(values, low, high, slack):
 
 
 @pytest.mark.parametrize(
-    ("kind", "law", "low", "high"),
+    ("kind", "distributions", "low", "high"),
     [
         ("gauss-anm", "released", 0.04, 0.08),
         ("gauss-anm", "text", 0.4, 0.8),
@@ -33,9 +33,9 @@ def is_within(values, low, high, slack):
         ("add-func", "released", 0.04, 0.08),
     ],
 )
-def test_additive_noise(kind, law, low, high):
+def test_additive_noise(kind, distributions, low, high):
     """Given the true function: Gaussian residuals, independent of the parents, of each other, and of the right size."""
-    scenario = draw_scenario(kind, TWO_PARENTS, 2000, 7, law=law)
+    scenario = draw_scenario(kind, TWO_PARENTS, 2000, 7, distributions=distributions)
     noise = np.column_stack([residuals(scenario, node) for node in range(20, 30)])
     assert is_within(noise.var(axis=0), low, high, 0.1 * high)
     assert min(stats.normaltest(column).pvalue for column in noise.T) > 1e-3
@@ -55,7 +55,7 @@ def test_roots_of_gauss_anm():
 
 @pytest.mark.parametrize(("kind", "low", "high"), [("lin", -1, 1), ("add-func", -1, 1), ("pnl-mult", 0, 2)])
 def test_uniform_roots(kind, low, high):
-    data = draw_scenario(kind, np.zeros((3, 3), dtype=bool), 3000, 2, law="text").data.to_numpy()
+    data = draw_scenario(kind, np.zeros((3, 3), dtype=bool), 3000, 2, distributions="text").data.to_numpy()
     for column in data.T:
         assert stats.kstest(column, stats.uniform(low, high - low).cdf).pvalue > 1e-3
 
@@ -75,9 +75,9 @@ def test_linear_coefficients_by_regression():
     assert stats.kstest(all_coefficients, "uniform").pvalue > 1e-3
 
 
-@pytest.mark.parametrize(("law", "highest"), [("released", 0.5), ("text", 1.0)])
-def test_pnl_gp_noise_is_laplace_behind_the_sigmoid(law, highest):
-    scenario = draw_scenario("pnl-gp", ONE_LAYER, 1000, 5, law=law)
+@pytest.mark.parametrize(("distributions", "highest"), [("released", 0.5), ("text", 1.0)])
+def test_pnl_gp_noise_is_laplace_behind_the_sigmoid(distributions, highest):
+    scenario = draw_scenario("pnl-gp", ONE_LAYER, 1000, 5, distributions=distributions)
     scales = []
     for node in range(20, 40):
         mechanism = scenario.mechanisms[node]
@@ -93,14 +93,14 @@ def test_pnl_gp_released_is_standardised_and_text_is_not():
     released = draw_scenario("pnl-gp", ONE_LAYER, 500, 5).data
     np.testing.assert_allclose(released.mean(), 0, atol=1e-12)
     np.testing.assert_allclose(released.std(ddof=0), 1)
-    text = draw_scenario("pnl-gp", ONE_LAYER, 500, 5, law="text").data.to_numpy()
+    text = draw_scenario("pnl-gp", ONE_LAYER, 500, 5, distributions="text").data.to_numpy()
     assert text[:, 20:].min() > 0
     assert text[:, 20:].max() < 1
 
 
-@pytest.mark.parametrize(("law", "noise"), [("released", "uniform"), ("text", "halfnorm")])
-def test_pnl_mult_noise(law, noise):
-    scenario = draw_scenario("pnl-mult", TWO_PARENTS, 1000, 6, law=law)
+@pytest.mark.parametrize(("distributions", "noise"), [("released", "uniform"), ("text", "halfnorm")])
+def test_pnl_mult_noise(distributions, noise):
+    scenario = draw_scenario("pnl-mult", TWO_PARENTS, 1000, 6, distributions=distributions)
     scales = []
     for node in range(20, 30):
         mechanism = scenario.mechanisms[node]
@@ -109,17 +109,17 @@ def test_pnl_mult_noise(law, noise):
         assert ratio.min() > -1e-9
         assert stats.kstest(ratio / mechanism.noise.scale, noise).pvalue > 1e-4
         scales.append(mechanism.noise.scale)
-    assert max(scales) < (0.5 if law == "released" else 1)
-    if law == "released":
+    assert max(scales) < (0.5 if distributions == "released" else 1)
+    if distributions == "released":
         np.testing.assert_allclose(scenario.data.min(), 0, atol=1e-12)
         np.testing.assert_allclose(scenario.data.std(ddof=0), 1)
 
 
 @pytest.mark.parametrize("kind", ["pnl-gp", "pnl-mult"])
-@pytest.mark.parametrize("law", ["released", "text"])
-def test_post_nonlinear_values_grow_with_the_noise(kind, law, rng):
+@pytest.mark.parametrize("distributions", ["released", "text"])
+def test_post_nonlinear_values_grow_with_the_noise(kind, distributions, rng):
     parents = rng.random((50, 2)) + 0.1
-    mechanism, _ = draw_mechanism(KINDS[kind][law], parents, rng)
+    mechanism, _ = draw_mechanism(KINDS[kind][distributions], parents, rng)
     levels = np.linspace(0, 2, 9)
     values = np.array([mechanism.value(parents, np.full(50, level)) for level in levels])
     assert (np.diff(values, axis=0) > 0).all()
@@ -156,5 +156,5 @@ def test_describe_names_every_constant(kind):
 def test_unknown_names():
     with pytest.raises(ParameterError, match=r"'mechanism' must be one of 'gauss-anm', 'lin'.*got 'anm'"):
         draw_scenario("anm", ONE_LAYER)
-    with pytest.raises(ParameterError, match="'law' must be one of 'released', 'text'; got 'paper'"):
-        draw_scenario("lin", ONE_LAYER, law="paper")
+    with pytest.raises(ParameterError, match="'distributions' must be one of 'released', 'text'; got 'paper'"):
+        draw_scenario("lin", ONE_LAYER, distributions="paper")

@@ -45,7 +45,7 @@ def test_seeds(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("exact_rows", [3000, 0])
-def test_new_rows_follow_the_law_of_the_first(kind, exact_rows, monkeypatch):
+def test_new_rows_have_the_distribution_of_the_first(kind, exact_rows, monkeypatch):
     """Two-sample tests per variable, on a graph with up to 7 parents."""
     monkeypatch.setattr(gaussian_process, "EXACT_ROWS", exact_rows)
     scenario = draw_scenario(kind, complete(8, 2), 800, 3)
@@ -54,7 +54,7 @@ def test_new_rows_follow_the_law_of_the_first(kind, exact_rows, monkeypatch):
     assert min(pvalues) > 1e-4
 
 
-def test_do_is_the_adjusted_law_and_not_the_conditional_one():
+def test_do_is_the_adjusted_distribution_and_not_the_conditional_one():
     """0 -> 1, 2 -> 3, all linear: E[x3 | do(x1)] has slope w13; regression on x1 alone is confounded by 0."""
     scenario = draw_scenario("lin", FORK, 4000, 14)
     w01, w02 = (scenario.mechanisms[node].function.coefficients[0] for node in (1, 2))

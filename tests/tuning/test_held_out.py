@@ -1,4 +1,4 @@
-"""Fits scored on held-out rows: what the score is, what sees which rows, and the flags of the paper's tables."""
+"""Fits scored on held-out rows: what the score is, and which stage sees which rows."""
 
 import math
 
@@ -10,10 +10,11 @@ from scipy import stats
 from grandag import CAM, NOTEARS, GraNDAG, TrainingError
 from grandag.methods import base
 from grandag.methods.grandag import estimator as grandag_module
-from grandag.methods.registry import METHODS, Method
+from grandag.methods.registry import METHODS
 from grandag.parameters import ParameterError
-from grandag.table import TableError
-from grandag.tuning.held_out import convergence_flag, held_out_fit, improvement_flag, per_variable
+from grandag.table import Table, TableError, as_table
+from grandag.tuning import held_out as held_out_module
+from grandag.tuning.held_out import held_out_fit, hold_out, per_variable
 from tests.conftest import nonlinear_chain
 from tests.methods.linear import linear_data
 
@@ -24,8 +25,6 @@ QUICK = {
 }
 """So that a fit takes no time; whether it is good does not matter here."""
 
-SCORED = [name for name, entry in METHODS.items() if hasattr(entry.estimator(), "score")]
-
 
 @pytest.fixture
 def linear(rng):
@@ -35,15 +34,22 @@ def linear(rng):
 
 @pytest.fixture
 def split(monkeypatch):
-    """What the last fit of any method was given: rows to train on, rows held out."""
+    """What the last fit was given: rows to train on, rows held out."""
     seen = {}
-    fit = base.StructureLearner.fit
+    build = held_out_module.build
 
-    def spy(self, X, y=None, *, held_out=None, listener=None):
-        seen.update(train=X, held_out=held_out)
-        return fit(self, X, y, held_out=held_out, listener=listener)
+    def build_with_spy(*arguments, **options):
+        estimator = build(*arguments, **options)
+        fit = estimator.fit
 
-    monkeypatch.setattr(base.StructureLearner, "fit", spy)
+        def spy(X, *, held_out, listener):
+            seen.update(train=X, held_out=held_out)
+            return fit(X, held_out=held_out, listener=listener)
+
+        estimator.fit = spy
+        return estimator
+
+    monkeypatch.setattr(held_out_module, "build", build_with_spy)
     return seen
 
 
@@ -59,23 +65,43 @@ def by_hand(adjacency, train, held_out):
     return np.mean(densities)
 
 
+def rows_of(*tables):
+    """The rows of these tables together, as a set."""
+    return {tuple(row) for table in tables for row in table.values}
+
+
+def test_a_fifth_is_held_out(linear):
+    table = as_table(linear)
+    train, held_out = hold_out(table, seed=1)
+    assert (len(train.values), len(held_out.values)) == (320, 80)
+    assert rows_of(train, held_out) == rows_of(table)
+    assert train.names == held_out.names == table.names
+
+
 def test_rows_are_split_once_per_seed(linear, split):
     held_out_fit("notears", {}, linear, seed=1)
     train, held_out = split["train"], split["held_out"]
-    assert (len(train), len(held_out)) == (320, 80)
-    together = pd.concat([train, held_out]).sort_values(list(linear.columns), ignore_index=True)
-    pd.testing.assert_frame_equal(together, linear.sort_values(list(linear.columns), ignore_index=True))
+    expected = hold_out(as_table(linear), 1)
+    assert [rows_of(train), rows_of(held_out)] == [rows_of(part) for part in expected]
     held_out_fit("cam", {"prune_cutoff": 0.1}, linear, seed=1)
-    pd.testing.assert_frame_equal(split["held_out"], held_out)
+    np.testing.assert_array_equal(split["held_out"].values, held_out.values)
     held_out_fit("notears", {}, linear, seed=2)
-    assert not split["held_out"].equals(held_out)
+    assert rows_of(split["held_out"]) != rows_of(held_out)
+
+
+def test_the_table_is_checked_once(linear, split):
+    """What is a `Table` has been checked: it is split as it is, and so are its parts."""
+    table = as_table(linear)
+    held_out_fit("notears", {}, table, seed=1)
+    assert isinstance(split["train"], Table) and isinstance(split["held_out"], Table)
+    assert held_out_module.as_table(table) is table
 
 
 @pytest.mark.parametrize("sparsity", [0.01, 0.5])
 def test_score_is_that_of_the_retrained_model_without_regulariser(linear, split, sparsity):
     fit = held_out_fit("notears", {"sparsity": sparsity, "weight_threshold": 0.1}, linear, seed=1)
     assert fit.n_edges > 2
-    expected = by_hand(fit.adjacency, split["train"].to_numpy(), split["held_out"].to_numpy())
+    expected = by_hand(fit.adjacency, split["train"].values, split["held_out"].values)
     assert fit.score == pytest.approx(expected, rel=1e-9)
     assert (fit.names, fit.converged, fit.method) == (tuple("abcde"), True, "notears")
     assert fit.parameters == {"sparsity": sparsity, "weight_threshold": 0.1}
@@ -95,6 +121,7 @@ def test_score_of_grandag_is_its_own_held_out_likelihood(rng, split):
     parameters = {"n_units": 4, "n_jobs": 1}
     fit = held_out_fit("grandag", parameters, X, seed=2)
     train, held_out = split["train"], split["held_out"]
+    assert len(held_out.values) == 60
     model = GraNDAG(**parameters, random_state=2).fit(train, held_out=held_out)
     assert fit.score == pytest.approx(model.held_out_log_likelihood_ / 3, rel=1e-5)
     assert fit.converged == model.converged_
@@ -109,7 +136,7 @@ def test_constant_columns_do_not_count(linear):
     assert fit.adjacency.shape == (6, 6)
 
 
-@pytest.mark.parametrize("method", SCORED)
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_all_methods_with_a_density(method, linear):
     fit = held_out_fit(method, QUICK.get(method, {}), linear, seed=1)
@@ -117,7 +144,7 @@ def test_all_methods_with_a_density(method, linear):
     assert fit.adjacency.shape == (5, 5)
 
 
-@pytest.mark.parametrize("method", [method for method in SCORED if not method.startswith("grandag")])
+@pytest.mark.parametrize("method", [method for method in METHODS if not method.startswith("grandag")])
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_methods_without_early_stopping_never_look(method, linear):
     """The same fit, to the bit, whatever the held-out rows are."""
@@ -207,23 +234,15 @@ def test_too_few_rows(linear):
         held_out_fit("notears", {}, linear[:12])
 
 
-class Scoreless(CAM):
-    @property
-    def score(self):
-        raise AttributeError
-
-
 @pytest.mark.parametrize(
     ("method", "parameters", "message"),
     [
-        ("scoreless", {}, "'method' must have a density to be scored by, as grandag, .* have; got 'scoreless'"),
         ("nothing", {}, "'method' must be one of grandag, .*; got 'nothing'"),
         ("cam", {"n_units": 3}, "'n_units' has no meaning for the method 'cam'"),
         ("cam", {"prune_cutoff": 3}, "'prune_cutoff' must be"),
     ],
 )
-def test_illegal_arguments(linear, monkeypatch, method, parameters, message):
-    monkeypatch.setitem(METHODS, "scoreless", Method(f"{__name__}:Scoreless", "A method without a density"))
+def test_illegal_arguments(linear, method, parameters, message):
     with pytest.raises(ParameterError, match=message):
         held_out_fit(method, parameters, linear)
 
@@ -234,43 +253,6 @@ def test_score_that_is_no_number(linear, monkeypatch):
         held_out_fit("notears", {}, linear)
 
 
-def having(mean, deviation):
-    """Values of this mean and standard deviation."""
-    return (mean - deviation / math.sqrt(2), mean + deviation / math.sqrt(2))
-
-
-@pytest.mark.parametrize(
-    ("default", "tuned", "flag"),
-    [  # cells of the paper: tables 10nodes, 20nodes, 100nodes and sachs, with those of the same names and _hp
-        ((21.8, 8.9), (9.7, 8.0), "++"),  # GraN-DAG, 10 nodes ER4, SID
-        ((265.4, 64.2), (210.6, 51.9), "++"),  # GraN-DAG, 100 nodes SF1, SID: by the tuned runs' deviation only
-        ((152.3, 48.0), (111.5, 25.3), "++"),  # CAM, SynTReN, SID: the same
-        ((1.7, 2.5), (1.0, 1.6), "+"),  # GraN-DAG, 10 nodes ER1, SHD
-        ((1.1, 1.1), (3.0, 4.2), "-"),  # CAM, 10 nodes ER1, SHD: by the tuned runs' deviation only
-        ((41.0, 11.9), (64.3, 29.3), "-"),  # CAM, 20 nodes ER4, SHD: the same
-        ((12.2, 2.9), (26.7, 6.9), "--"),  # NOTEARS, 10 nodes ER1, SHD
-    ],
-)
-def test_flags_of_improvement(default, tuned, flag):
-    assert improvement_flag(having(*default), having(*tuned)) == flag
-    mirrored = [[-value for value in having(*figure)] for figure in (default, tuned)]
-    assert improvement_flag(*mirrored, lower_is_better=False) == flag
-
-
-@pytest.mark.parametrize(("default", "tuned", "flag"), [(13.0, 12.0, "+"), (47.0, 48.0, "-"), (9.0, 9.0, "")])
-def test_flags_of_single_values(default, tuned, flag):
-    """Sachs: SHD and SID of GraN-DAG, SHD-C of CAM."""
-    assert improvement_flag([default], [tuned]) == flag
-
-
-@pytest.mark.parametrize(
-    ("n", "flag"), [(0, "***"), (9.9, "***"), (10, "**"), (24.9, "**"), (25, "*"), (44.9, "*"), (45, ""), (50, "")]
-)
-def test_flags_of_convergence(n, flag):
-    assert convergence_flag(n) == flag
-    assert convergence_flag(n / 5, trials=10) == flag
-
-
 def test_variables_without_density_do_not_count():
     train = pd.DataFrame({"a": [1.0, 2.0, 4.0], "constant": [7.0] * 3, "b": [0.0, 1.0, 0.0]})
-    assert per_variable(-3.0, train) == -1.5
+    assert per_variable(-3.0, as_table(train, min_rows=3)) == -1.5

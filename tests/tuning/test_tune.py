@@ -20,7 +20,7 @@ from grandag.parameters import ParameterError
 from grandag.table import TableError
 from grandag.tuning import tune as tuning
 from grandag.tuning.held_out import HeldOutFit, held_out_fit
-from grandag.tuning.spaces import SPACES, Choice, draw
+from grandag.tuning.spaces import Choice, draw, space_of
 from grandag.tuning.tune import Trial, Tuning
 from tests.conftest import nonlinear_chain
 from tests.methods.linear import linear_data
@@ -67,7 +67,7 @@ def test_finds_the_best_of_a_grid(linear, monkeypatch):
     monkeypatch.setattr("grandag.tuning.held_out.split_rows", lambda n, share, rng: (order[80:], order[:80]))
     values = linear.to_numpy()
     scores = {}
-    for sparsity, threshold in product(*(law.values for law in GRID.values())):
+    for sparsity, threshold in product(*(choice.values for choice in GRID.values())):
         graph = NOTEARS(sparsity=sparsity, weight_threshold=threshold).fit(values[80:]).adjacency_
         scores[sparsity, threshold] = by_hand(graph, values[80:], values[:80])
     result = tune(linear, "notears", 12, space=GRID, n_jobs=1)
@@ -102,7 +102,7 @@ def test_a_sampler_of_optuna(linear):
     verbosity = optuna.logging.get_verbosity()
     result = tune(linear, "notears", 6, sampler=optuna.samplers.RandomSampler(seed=0), space=GRID, n_jobs=1)
     for trial in result.trials:
-        assert all(trial.parameters[name] in law.values for name, law in GRID.items())
+        assert all(trial.parameters[name] in choice.values for name, choice in GRID.items())
     assert result.sampler == "RandomSampler"
     assert optuna.logging.get_verbosity() == verbosity
 
@@ -163,7 +163,7 @@ def test_presets_and_seeds_reach_every_fit(chain):
     result = tune(chain, "grandag++", 2, seed=9, preset="paper", n_jobs=1, fixed={"max_iterations": 50})
     model = result.estimator()
     assert (model.density, model.standardise, model.random_state, model.max_iterations) == ("gaussian", False, 9, 50)
-    assert set(result.best_parameters) == set(SPACES["grandag++"])
+    assert set(result.best_parameters) == set(space_of("grandag++"))
 
 
 def test_failing_trials_are_recorded_and_the_rest_goes_on(chain):

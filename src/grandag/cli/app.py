@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from grandag import __version__
 from grandag.cli.exits import BAD_INPUT, NOT_CONVERGED, WRONG_USAGE
 from grandag.cli.fit import DEFAULT_METHOD, fit
 from grandag.cli.options import chosen, usage_error, with_options_of
@@ -17,6 +16,7 @@ from grandag.cli.score import score
 from grandag.cli.simulate import simulate
 from grandag.cli.tune import tune
 from grandag.methods.registry import METHODS
+from grandag.version import __version__
 
 __all__ = ["app_for", "main"]
 

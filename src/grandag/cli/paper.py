@@ -1,4 +1,4 @@
-"""`grandag paper`: the paper's tables and figures on the command line. Nothing heavy is imported before it runs."""
+"""`grandag paper`: the paper's tables and figures on the command line. Heavy modules are imported when it runs."""
 
 from __future__ import annotations
 
@@ -17,57 +17,68 @@ __all__ = ["paper"]
 
 _INTERRUPTED = 130
 _LOG_WIDTH = 160
-"""Of tables in a file or pipe, where nothing says how wide it is."""
+"""The width of tables in a file or pipe, which have no width of their own."""
 
 _WHAT, _HOW, _OUTPUT = "What to run", "How to run it", "Output"
 
 
 def paper(
-    name: Annotated[str, typer.Argument(help="table1 to table24, figure1, all; or list, to see what they are.")],
+    name: Annotated[
+        str, typer.Argument(help="A table or figure (table1 to table24, figure1), all, or list to see what they are.")
+    ],
     datasets: Annotated[
         int | None,
-        typer.Option(min=1, help="Per column. Default: as the paper, 10; figure1: 1.", rich_help_panel=_WHAT),
+        typer.Option(
+            min=1, help="Number of data sets per column. Default: 10, as in the paper.", rich_help_panel=_WHAT
+        ),
     ] = None,
     methods: Annotated[
         str | None,
-        typer.Option(help="Only these, by method or row: 'grandag,cam', 'GraN-DAG (default)'.", rich_help_panel=_WHAT),
+        typer.Option(
+            help="Run only these methods or rows: 'grandag,cam', 'GraN-DAG (default)'.", rich_help_panel=_WHAT
+        ),
     ] = None,
     nodes: Annotated[
-        str | None, typer.Option(help="Only columns with so many nodes: '10,50'.", rich_help_panel=_WHAT)
+        str | None,
+        typer.Option(help="Run only columns with these numbers of nodes: '10,50'.", rich_help_panel=_WHAT),
     ] = None,
     graphs: Annotated[
-        str | None, typer.Option(help="Only columns with these graphs: 'ER1,SF4'.", rich_help_panel=_WHAT)
+        str | None, typer.Option(help="Run only columns with these graphs: 'ER1,SF4'.", rich_help_panel=_WHAT)
     ] = None,
     rows: Annotated[
-        str | None, typer.Option(help="Only columns with so many rows: '500,1000'.", rich_help_panel=_WHAT)
+        str | None,
+        typer.Option(help="Run only columns with these numbers of rows: '500,1000'.", rich_help_panel=_WHAT),
     ] = None,
     trials: Annotated[
         int,
         typer.Option(
             min=1,
-            help="Combinations per data set in the hyper-parameter search (table15 to 23).",
+            help="Number of combinations per data set in the hyper-parameter search (table15 to table23).",
             rich_help_panel=_WHAT,
         ),
     ] = 50,
     authors_data: Annotated[
         Path | None,
-        typer.Option(help="Folder of the authors' released files, instead of simulated data.", rich_help_panel=_WHAT),
+        typer.Option(
+            help="Folder of the authors' released files, to be used instead of simulated data.", rich_help_panel=_WHAT
+        ),
     ] = None,
     store: Annotated[
         Path,
-        typer.Option(help="File of finished jobs; what is there is not run again.", rich_help_panel=_HOW),
+        typer.Option(help="File of finished jobs, which are not run again.", rich_help_panel=_HOW),
     ] = Path("grandag-results.sqlite"),
     retry: Annotated[
-        bool, typer.Option("--retry", help="Run jobs again that failed or were out of time.", rich_help_panel=_HOW)
+        bool, typer.Option("--retry", help="Run jobs again that failed or ran out of time.", rich_help_panel=_HOW)
     ] = False,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="At the same time. Default: one per core.", rich_help_panel=_HOW)
+    n_jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Number of jobs at the same time. Default: one per core.", rich_help_panel=_HOW),
     ] = None,
     time_limit: Annotated[
-        float, typer.Option(min=0.001, help="Seconds per job; 12 hours, as the paper.", rich_help_panel=_HOW)
+        float, typer.Option(min=0.001, help="Seconds per job; 12 hours, as in the paper.", rich_help_panel=_HOW)
     ] = 12 * 3600.0,
     cluster: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler to run the jobs on.", rich_help_panel=_HOW)
+        str | None, typer.Option(help="Address of a Dask scheduler on which to run the jobs.", rich_help_panel=_HOW)
     ] = None,
     output: Annotated[
         Path | None,
@@ -79,7 +90,7 @@ def paper(
         bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=_OUTPUT)
     ] = False,
 ) -> None:
-    """Run a table or figure of the paper, and print ours beside the paper's."""
+    """Reproduce a table or figure of the paper, and print our results beside the paper's."""
     from grandag.reproduction.run import Execution, reproduce, write_results
     from grandag.reproduction.store import Store
 
@@ -88,29 +99,29 @@ def paper(
         return
     if output is not None and output.exists() and not output.is_dir():
         raise typer.BadParameter(f"{str(output)!r} is a file; name a directory.", param_hint="--output")
-    if jobs is not None and cluster is not None:
-        raise typer.BadParameter("is for this machine; a cluster has its own.", param_hint="--jobs")
+    if n_jobs is not None and cluster is not None:
+        raise typer.BadParameter("is for this machine; a cluster has its own number of workers.", param_hint="--n-jobs")
     experiments = _chosen(name, methods, nodes, graphs, rows)
     if authors_data is not None:
         experiments = _released(experiments, quiet)
     try:
-        with Store(store) as results:
-            result = reproduce(
+        with Store(store) as finished:
+            reproduction = reproduce(
                 experiments,
-                results,
+                finished,
                 n_datasets=datasets,
                 n_trials=trials,
                 authors=authors_data,
                 retry=retry,
-                execution=Execution(jobs, cluster, time_limit),
+                execution=Execution(n_jobs, cluster, time_limit),
                 quiet=quiet,
             )
     except KeyboardInterrupt:
-        typer.echo(f"Interrupted. What was finished is in {store}; the same command goes on from there.", err=True)
+        typer.echo(f"Interrupted. Finished jobs are in {store}; the same command continues from there.", err=True)
         raise typer.Exit(_INTERRUPTED) from None
-    written = write_results(result, output) if output is not None else []
+    written = write_results(reproduction, output) if output is not None else []
     if not quiet:
-        _print(result.tables(), written)
+        _print(reproduction.tables(), written)
 
 
 def _list() -> None:
@@ -124,7 +135,7 @@ def _list() -> None:
 def _chosen(
     name: str, methods: str | None, nodes: str | None, graphs: str | None, rows: str | None
 ) -> list[Experiment]:
-    """The experiments of this name, with the rows and columns asked for."""
+    """The experiments of this name, with only the rows and columns asked for."""
     from grandag.reproduction.specification import find, narrowed
 
     found = find(name)
@@ -152,12 +163,12 @@ def _chosen(
         f"{setting.n_nodes} nodes {setting.graph or setting.name} {setting.n_rows:,} rows" for setting in settings
     )
     raise ValueError(
-        f"Nothing of {name} is left by --methods, --nodes, --graphs and --rows: it has data of {', '.join(columns)}."
+        f"--methods, --nodes, --graphs and --rows leave nothing of {name}: it has data of {', '.join(columns)}."
     )
 
 
 def _released(experiments: list[Experiment], quiet: bool) -> list[Experiment]:
-    """Without columns that the authors released no data of, and say which; all of them, if none would be left."""
+    """Leave out columns for which the authors released no data, and say which; keep all if none would be left."""
     from grandag.reproduction.specification import released
 
     pairs = [(experiment, released(experiment)) for experiment in experiments]
@@ -169,14 +180,14 @@ def _released(experiments: list[Experiment], quiet: bool) -> list[Experiment]:
         if kept != old
     ]
     if left_out and not quiet:
-        typer.echo(f"Left out, as the authors released no data of them: {'; '.join(left_out)}.", err=True)
+        typer.echo(f"Left out, since the authors released no data for them: {'; '.join(left_out)}.", err=True)
     return [kept for old, kept in pairs if kept.columns or not old.columns]
 
 
 def _check(
     complaint: str, wanted: Iterable[str | int], known: Iterable[str | int], aliases: Iterable[str] = ()
 ) -> None:
-    """Refuse what nothing is called, rather than to leave it out."""
+    """Refuse an unknown name instead of ignoring it."""
     names = list(dict.fromkeys(map(str, known)))
     accepted = {word.casefold() for word in (*names, *aliases)}
     for word in wanted:

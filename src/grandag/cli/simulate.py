@@ -33,7 +33,7 @@ class GraphKind(StrEnum):
     empty = "empty"
 
 
-class Law(StrEnum):
+class Distributions(StrEnum):
     """Which parameters simulated data have."""
 
     released = "released"
@@ -59,8 +59,9 @@ def simulate(
         float | None, typer.Option(help="Expected edges (er); attachments times nodes (sf). Default: as many as nodes.")
     ] = None,
     n_rows: Annotated[int | None, typer.Option(help="Number of rows. Default: 1,000; syntren: 500.")] = None,
-    law: Annotated[
-        Law | None, typer.Option(help="Noise as in the authors' released files (default), or as in the paper's text.")
+    distributions: Annotated[
+        Distributions | None,
+        typer.Option(help="Distributions of the authors' released files (default), or of the paper's text."),
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same data.")] = 0,
     file_format: Annotated[FileFormat, typer.Option("--format", help="Format of the data.")] = FileFormat.csv,
@@ -76,10 +77,10 @@ def simulate(
         n_nodes=n_nodes,
         n_edges=n_edges,
         n_rows=n_rows,
-        law=law and str(law),
+        distributions=distributions and str(distributions),
         seed=seed,
     )
     known = files.facts(scenario, seed)
     written = files.write_scenario(scenario, output, known, str(file_format))
     if not quiet:
-        typer.echo(f"{files.outcome(known)}\nWritten: {', '.join(map(str, written))}")
+        typer.echo(f"{files.headline(known)}\nWritten: {', '.join(map(str, written))}")

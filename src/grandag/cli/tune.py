@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from contextlib import nullcontext
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -94,7 +93,7 @@ def tune(
     except KeyboardInterrupt:
         typer.echo("Interrupted; nothing was written.", err=True)
         raise typer.Exit(INTERRUPTED) from None
-    model.learned_ = replace(model.learned_, notes=(*model.learned_.notes, result.describe()))
+    model.learned_ = model.learned_.with_note(result.describe())
     show(model, data, time.perf_counter() - start, output, as_json=as_json, quiet=quiet)
     if output is not None:
         result.save(output)

@@ -11,12 +11,11 @@ import re
 import warnings
 import zipfile
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from grandag.datasets import Dataset
+from grandag.datasets.dataset import Dataset
+from grandag.datasets.sachs import load_sachs
 
 __all__ = ["list_authors", "load_authors"]
 
@@ -31,13 +30,11 @@ _KINDS = {None: "GP", "pnl-gp-": "PNL_GP", "pnl-mult-": "PNL_MULT"}
 def load_authors(path: str | Path, name: str, k: int) -> Dataset:
     """Data set number k of a setting: "er1-10", "sf4-50", "pnl-gp-er1-10", "pnl-mult-er4-10", "syntren", "sachs".
 
-    `path` is where the settings lie, as folders or as zip files, or the folder or zip file of this setting itself.
+    `path` is the folder with the settings, as folders or zip files, or the folder or zip file of this setting itself.
     `name` may also be the authors' own name of a setting, like "data_p10_e10_n1000_GP". Files that Python 2 wrote are
     read too.
     """
     import pandas as pd
-
-    from grandag.datasets import Dataset, load_sachs
 
     place = _find(Path(path), _folder(name))
     rows, truth = _read(place, f"data{k}.npy"), _read(place, f"DAG{k}.npy")
@@ -52,7 +49,7 @@ def load_authors(path: str | Path, name: str, k: int) -> Dataset:
 
 
 def list_authors(path: str | Path, name: str) -> list[int]:
-    """The numbers of the data sets of a setting; arguments as of `load_authors`."""
+    """The numbers of the data sets of a setting; the arguments are those of `load_authors`."""
     return _numbers(_find(Path(path), _folder(name)))
 
 

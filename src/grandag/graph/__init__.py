@@ -5,7 +5,7 @@ class: functions take the matrix and, where they need them, the names.
 
     algebra      acyclicity, orders, ancestors, parts of a graph
     equivalence  v-structures, Meek's rules, DAG to CPDAG and back, all DAGs of a class
-    border       anything that the library calls a graph -> matrix and names; networkx
+    boundary     anything that the library calls a graph -> matrix and names; networkx
     formats      text and files: DOT, dagitty, GML, GraphML, JSON, edge tables, adjacency tables
     conventions  what lingam, causal-learn, pgmpy and dowhy call a graph
 """
@@ -19,7 +19,7 @@ from grandag.graph.algebra import (
     undirected_components,
     undirected_part,
 )
-from grandag.graph.border import GraphError, as_graph, from_networkx, to_networkx
+from grandag.graph.boundary import GraphError, as_graph, from_networkx, to_networkx
 from grandag.graph.conventions import (
     from_causal_learn,
     from_dowhy,

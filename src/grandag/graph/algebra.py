@@ -65,17 +65,17 @@ def ancestors(adjacency: np.ndarray) -> np.ndarray:
 
 
 def directed_part(adjacency: np.ndarray) -> np.ndarray:
-    """The edges without their opposite."""
+    """The directed edges: those without their opposite."""
     return np.asarray(adjacency & ~adjacency.T)
 
 
 def undirected_part(adjacency: np.ndarray) -> np.ndarray:
-    """The edges with their opposite."""
+    """The undirected edges: those with their opposite."""
     return np.asarray(adjacency & adjacency.T)
 
 
 def skeleton(adjacency: np.ndarray) -> np.ndarray:
-    """Which nodes are adjacent, in whatever direction?"""
+    """The pairs of adjacent nodes, whatever the direction of their edge, as a symmetric matrix."""
     return np.asarray(adjacency | adjacency.T)
 
 

@@ -18,7 +18,7 @@ import networkx as nx
 import numpy as np
 
 from grandag.graph.algebra import directed_part, is_acyclic, undirected_part
-from grandag.graph.border import GraphError, Named, as_named, from_networkx
+from grandag.graph.boundary import GraphError, Named, as_named, from_networkx
 from grandag.graph.formats import from_gml, to_gml
 
 __all__ = [

@@ -13,7 +13,7 @@ import re
 from itertools import pairwise
 from typing import NamedTuple
 
-from grandag.graph.border import GraphError
+from grandag.graph.boundary import GraphError
 
 __all__ = ["Edge", "Statements", "parse"]
 
@@ -60,7 +60,7 @@ def _tokens(text: str, escaped: str) -> list[_Token]:
     while start < len(text):
         match = _TOKEN.match(text, start)
         if match is None or match.lastgroup is None:
-            raise GraphError(f"Line {line} has {text[start]!r}, which is no part of a graph that we can read.")
+            raise GraphError(f"Line {line} has {text[start]!r}, which cannot be part of a graph.")
         kind, content = match.lastgroup, match[match.lastgroup]
         if kind == "string":
             content = re.sub(rf"\\([{re.escape(escaped)}])", r"\1", content)
@@ -98,7 +98,7 @@ class _Reader:
         return Statements(kind, list(self.nodes), self.edges)
 
     def statement(self) -> None:
-        """Defaults for nodes and edges and settings of the graph are passed over."""
+        """Read one statement; defaults for nodes and edges and settings of the graph are ignored."""
         first = self.token()
         if self.sees(";"):
             self.expect(";")
@@ -183,7 +183,7 @@ class _Reader:
         return self.tokens[min(self.position + ahead, len(self.tokens) - 1)]
 
     def error(self, expected: str) -> GraphError:
-        """What is here instead of what should be."""
+        """An error that says what was found here and what was expected."""
         token = self.token()
         found = "the end of the text" if token.kind == "end" else repr(token.text)
         return GraphError(f"Line {token.line} has {found} where {expected} was expected.")

@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 
 from grandag.graph.algebra import compose, directed_part, is_acyclic, skeleton, undirected_part
-from grandag.graph.border import GraphError
+from grandag.graph.boundary import GraphError
 
 __all__ = ["is_cpdag", "members", "nearest_dag", "orient", "restricted_class", "to_cpdag", "to_dag",
            "v_structures"]  # fmt: skip
@@ -104,7 +104,7 @@ def _rules_3_and_4(
 
 
 def _apart(adjacency: np.ndarray) -> np.ndarray:
-    """Which different nodes are not adjacent?"""
+    """The pairs of different nodes that are not adjacent, as a symmetric matrix."""
     return np.asarray(~(skeleton(adjacency) | np.eye(len(adjacency), dtype=bool)))
 
 

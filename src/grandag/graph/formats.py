@@ -17,7 +17,7 @@ import networkx as nx
 import numpy as np
 
 from grandag.graph.algebra import undirected_part
-from grandag.graph.border import GraphError, Named, as_graph, as_named, as_networkx, from_networkx
+from grandag.graph.boundary import GraphError, Named, as_graph, as_named, as_networkx, from_networkx
 from grandag.graph.dot import Edge, parse
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ __all__ = [
 
 
 def to_dot(graph: Any, names: Sequence[str] | None = None) -> str:
-    """Graphviz text.
+    """A graph as Graphviz text.
 
     >>> print(to_dot(nx.DiGraph([("rain", "wet")])), end="")
     digraph {
@@ -105,7 +105,7 @@ def _from_arrows(nodes: Sequence[str], edges: Iterable[Edge]) -> Named:
 
 
 def to_dagitty(graph: Any, names: Sequence[str] | None = None) -> str:
-    r"""The text that dagitty reads: `dag { ... }`, or `pdag { ... }` if there are undirected edges.
+    r"""A graph as the text that dagitty reads: `dag { ... }`, or `pdag { ... }` if there are undirected edges.
 
     >>> to_dagitty(nx.DiGraph([("rain", "wet")]))
     'dag {\n"rain"\n"wet"\n"rain" -> "wet"\n}\n'
@@ -135,7 +135,7 @@ def from_dagitty(text: str) -> Named:
 
 
 def to_gml(graph: Any, names: Sequence[str] | None = None) -> str:
-    """GML text."""
+    """A graph as GML text."""
     return "\n".join([*nx.generate_gml(as_networkx(graph, names)), ""])
 
 
@@ -148,7 +148,7 @@ def from_gml(text: str) -> Named:
 
 
 def to_graphml(graph: Any, names: Sequence[str] | None = None) -> str:
-    """GraphML text."""
+    """A graph as GraphML text."""
     return "\n".join([*nx.generate_graphml(as_networkx(graph, names)), ""])
 
 
@@ -191,7 +191,7 @@ def _check_known(nodes: Sequence[str], edges: Iterable[tuple[str, str, Any]]) ->
 
 
 def to_edge_table(graph: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
-    """One row per edge: source, type (-> or --), target. Nodes without edges are not in it.
+    """A graph as a table with one row per edge: source, type (-> or --), target. Nodes without edges are not in it.
 
     >>> to_edge_table(nx.DiGraph([("rain", "wet")])).to_dict(orient="records")
     [{'source': 'rain', 'type': '->', 'target': 'wet'}]
@@ -223,7 +223,7 @@ def from_edge_table(table: pd.DataFrame, names: Sequence[str] | None = None) -> 
 
 
 def to_adjacency_table(graph: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
-    """The matrix of 0 and 1 with the names as rows (sources) and columns (targets)."""
+    """A graph as a table of 0 and 1 with the names as rows (sources) and columns (targets)."""
     import pandas as pd
 
     adjacency, names = as_named(graph, names)

@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from grandag import __version__
 from grandag.diagnostics import Concern
 from grandag.learned import Convergence, Learned
 from grandag.methods.registry import METHODS
 from grandag.model import Conditional, Fixed
+from grandag.version import __version__
 
 __all__ = ["load", "save"]
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from grandag.graph.algebra import directed_part, undirected_part
-from grandag.graph.border import GraphError
+from grandag.graph.boundary import GraphError
 from grandag.graph.equivalence import is_cpdag
 from grandag.metrics.matching import check_dag, matched
 
@@ -21,17 +21,17 @@ __all__ = ["ancestor_aid", "oset_aid", "parent_aid"]
 
 
 def ancestor_aid(truth: Any, estimate: Any) -> int:
-    """Adjusting for the estimated ancestors."""
+    """Number of wrong effects if one adjusts for the estimated ancestors."""
     return _distance("ancestor_aid", truth, estimate)
 
 
 def oset_aid(truth: Any, estimate: Any) -> int:
-    """Adjusting for the optimal set: the parents of what lies on the paths from i to j. Slow for dense graphs."""
+    """Number of wrong effects if one adjusts for the optimal set, the parents of paths from i to j; slow if dense."""
     return _distance("oset_aid", truth, estimate)
 
 
 def parent_aid(truth: Any, estimate: Any) -> int:
-    """Adjusting for the estimated parents."""
+    """Number of wrong effects if one adjusts for the estimated parents; between DAGs, the SID."""
     return _distance("parent_aid", truth, estimate)
 
 

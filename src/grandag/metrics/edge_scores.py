@@ -1,7 +1,7 @@
 """Precision, recall and F1 of edges.
 
-With T true edges, E estimated ones and B in both: precision B / E, recall B / T, F1 2 B / (E + T). Nothing over nothing
-is not a number.
+With T true edges, E estimated ones and B in both: precision B / E, recall B / T, F1 2 B / (E + T). A share of
+nothing is NaN.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 
 from grandag.graph.algebra import directed_part, is_acyclic, undirected_part
-from grandag.graph.border import GraphError, as_graph, listed, to_networkx
+from grandag.graph.boundary import GraphError, as_graph, listed, to_networkx
 
 __all__ = ["Pair", "check_dag", "find_cycle", "matched"]
 
@@ -35,7 +35,7 @@ def matched(truth: Any, estimate: Any) -> Pair:
         estimated = estimated[np.ix_(order, order)]
     cycle = find_cycle(true, names)
     if cycle is not None:
-        raise GraphError(f"The true graph has a cycle, {cycle}: only acyclic graphs can be compared with.")
+        raise GraphError(f"The true graph has a cycle, {cycle}: only an acyclic truth can be compared with.")
     return Pair(true, estimated, names)
 
 

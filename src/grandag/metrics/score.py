@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from grandag.graph.algebra import skeleton, undirected_part
-from grandag.graph.border import GraphError
+from grandag.graph.boundary import GraphError
 from grandag.metrics.adjustment import ancestor_aid, oset_aid, parent_aid
 from grandag.metrics.edge_errors import edge_errors
 from grandag.metrics.edge_scores import EdgeScores, adjacency_scores, direction_scores

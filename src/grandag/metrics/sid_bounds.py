@@ -24,7 +24,7 @@ import networkx as nx
 import numpy as np
 
 from grandag.graph.algebra import ancestors, directed_part, undirected_components, undirected_part
-from grandag.graph.border import GraphError
+from grandag.graph.boundary import GraphError
 from grandag.graph.equivalence import orient
 from grandag.metrics.matching import Pair, check_dag, find_cycle, matched
 from grandag.metrics.validity import wrong_adjustments
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["SidBounds", "sid_bounds", "wrong_effects"]
 
 _LARGEST_COMPONENT = 8
-"""R's limit."""
+"""The limit in R's package."""
 
 _SIZE = integer(1)
 
@@ -62,8 +62,9 @@ def sid_bounds(truth: Any, estimate: Any, *, largest_component: int | None = _LA
     Args:
         truth: A DAG.
         estimate: A CPDAG, or any graph whose directed edges have no cycle.
-        largest_component: Larger undirected components make the bounds wider, as in R. None: no limit, so that the
-            bounds are exact whenever the undirected part is chordal, and often faster than with R's limit.
+        largest_component: Largest size of an undirected component that is directed as a whole, 8 as in R; larger ones
+            make the bounds wider. Without a limit (None) the bounds are exact whenever the undirected part is chordal,
+            and often found faster.
 
     >>> chain = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
     >>> sid_bounds(np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]]), chain)
@@ -128,7 +129,7 @@ def _is_local(estimate: np.ndarray, largest_component: int | None) -> bool:
 
 
 def _warn_of_many(pair: Pair, is_local: bool) -> None:
-    """Say so before a number of parent sets that is exponential in the size of a neighbourhood or clique is checked."""
+    """Warn if the number of parent sets is large: it is exponential in the size of a neighbourhood or clique."""
     undirected = undirected_part(pair.estimate)
     n_neighbours = undirected.sum(axis=0)
     node = int(n_neighbours.argmax())

@@ -15,10 +15,10 @@ from markupsafe import Markup
 
 from grandag.report.page import general
 
-__all__ = ["Axis", "Band", "Line", "Points", "box_strip", "chart", "thinned", "tick_labels"]
+__all__ = ["SIZE", "Axis", "Band", "Chart", "Line", "Points", "box_strip", "chart", "thinned", "tick_labels"]
 
 SIZE = 1000
-"""Of the square in which marks have their coordinates."""
+"""The side of the square in which marks have their coordinates."""
 
 
 @dataclass(frozen=True)
@@ -100,32 +100,61 @@ class Band:
     high: np.ndarray
 
 
+@dataclass(frozen=True)
+class Chart:
+    """What a chart shows, however it is drawn: `html` for a page, `grandag.report.chart_file` for a file of its own."""
+
+    title: str
+    marks: Sequence[Line | Points | Band]
+    x: Axis
+    y: Axis
+    x_label: str
+    y_label: str
+    note: str = ""
+
+    @property
+    def label(self) -> str:
+        """The chart in words, for those who cannot see it."""
+        return f"{self.title}: {self.y_label} by {self.x_label}"
+
+    @property
+    def drawn(self) -> Markup:
+        """Grid and marks as paths in the square."""
+        grid = "".join(f"M0 {SIZE - self.y(tick)}h{SIZE}" for tick in self.y.ticks())
+        marks = Markup("").join(_mark(mark, self.x, self.y) for mark in self.marks)
+        return Markup('<path class="grid" d="{}"/>{}').format(grid, marks)
+
+    @property
+    def html(self) -> Markup:
+        """A figure of a page, with title, axes and, for two or more marks, a legend."""
+        levels = Markup("").join(
+            Markup('<span style="bottom:{}%">{}</span>').format(self.y(tick) / 10, self.y.label(tick))
+            for tick in self.y.ticks()
+        )
+        return Markup(
+            '<figure class="chart"><figcaption>{title}</figcaption>{legend}<p class="unit">{y_label}</p>'
+            '<div class="plot" role="img" aria-label="{label}"><div class="levels">{levels}</div>'
+            '<svg viewBox="0 0 {size} {size}" preserveAspectRatio="none" aria-hidden="true">{drawn}</svg>'
+            '<div class="ticks">{ticks}</div></div><p class="unit across">{x_label}</p>{note}</figure>'
+        ).format(
+            title=self.title,
+            legend=_legend([mark for mark in self.marks if mark.name]),
+            y_label=self.y_label,
+            x_label=self.x_label,
+            label=self.label,
+            levels=levels,
+            size=SIZE,
+            drawn=self.drawn,
+            ticks=tick_labels(self.x),
+            note=Markup('<p class="note">{}</p>').format(self.note) if self.note else "",
+        )
+
+
 def chart(
     title: str, marks: Sequence[Line | Points | Band], x: Axis, y: Axis, *, x_label: str, y_label: str, note: str = ""
 ) -> Markup:
-    """A figure with title, axes and, for two or more marks, a legend."""
-    grid = "".join(f"M0 {SIZE - y(tick)}h{SIZE}" for tick in y.ticks())
-    levels = Markup("").join(
-        Markup('<span style="bottom:{}%">{}</span>').format(y(tick) / 10, y.label(tick)) for tick in y.ticks()
-    )
-    return Markup(
-        '<figure class="chart"><figcaption>{title}</figcaption>{legend}<p class="unit">{y_label}</p>'
-        '<div class="plot" role="img" aria-label="{title}: {y_label} by {x_label}"><div class="levels">{levels}</div>'
-        '<svg viewBox="0 0 {size} {size}" preserveAspectRatio="none" aria-hidden="true">'
-        '<path class="grid" d="{grid}"/>{drawn}</svg><div class="ticks">{ticks}</div></div>'
-        '<p class="unit across">{x_label}</p>{note}</figure>'
-    ).format(
-        title=title,
-        legend=_legend([mark for mark in marks if mark.name]),
-        y_label=y_label,
-        x_label=x_label,
-        levels=levels,
-        size=SIZE,
-        grid=grid,
-        drawn=Markup("").join(_mark(mark, x, y) for mark in marks),
-        ticks=tick_labels(x),
-        note=Markup('<p class="note">{}</p>').format(note) if note else "",
-    )
+    """A chart as a figure of a page."""
+    return Chart(title, marks, x, y, x_label, y_label, note).html
 
 
 def _legend(marks: Sequence[Line | Points | Band]) -> Markup:

@@ -7,7 +7,7 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-from grandag import __version__
+from grandag.version import __version__
 
 __all__ = ["environment"]
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pandas as pd
 
-from grandag import __version__
 from grandag.drawing import to_svg
 from grandag.learned import Learned
 from grandag.methods.estimator import StructureLearner
 from grandag.parameters import plain
+from grandag.version import __version__
 
 __all__ = ["FitSummary", "edge_table", "headline"]
 

@@ -1,4 +1,4 @@
-"""Where jobs run: worker processes on this machine, or an existing Dask cluster. Outcomes come as they are finished."""
+"""Where jobs run: worker processes on this machine, or an existing Dask cluster. Results come as jobs finish."""
 
 from __future__ import annotations
 
@@ -9,28 +9,27 @@ from contextlib import closing, suppress
 from queue import SimpleQueue
 from typing import Any
 
-from grandag import __version__
-from grandag.reproduction.jobs import Job
+from grandag.reproduction.jobs import Job, JobResult, failure
 from grandag.reproduction.process import JobProcess
-from grandag.reproduction.tasks import Outcome, failure
+from grandag.version import __version__
 
 __all__ = ["ClusterError", "cluster_size", "run_locally", "run_on_cluster"]
 
 _PATIENCE = 10
-"""Seconds to wait for a scheduler."""
+"""Seconds to wait for a scheduler to answer."""
 
 
 class ClusterError(ValueError):
-    """The cluster cannot be used; nothing is recorded of the jobs that it has not finished."""
+    """The cluster cannot be used; jobs that it has not finished are not recorded."""
 
 
-def run_locally(jobs: Sequence[Job], n_workers: int, time_limit: float) -> Generator[tuple[Job, Outcome]]:
-    """Outcomes of all jobs, from so many processes of one thread each. Closing the iterator ends the processes."""
-    waiting, finished = deque(jobs), SimpleQueue[tuple[Job, Outcome]]()
+def run_locally(jobs: Sequence[Job], n_workers: int, time_limit: float) -> Generator[tuple[Job, JobResult]]:
+    """Run all jobs in `n_workers` processes of one thread each. Closing the iterator ends the processes."""
+    waiting, finished = deque(jobs), SimpleQueue[tuple[Job, JobResult]]()
     processes = [JobProcess() for _ in range(min(n_workers, len(jobs)))]
 
     def serve(process: JobProcess) -> None:
-        with closing(process), suppress(IndexError):  # that nothing is waiting any more
+        with closing(process), suppress(IndexError):  # raised when nothing is waiting any more
             while True:
                 job = waiting.popleft()
                 finished.put((job, _attempt(process, job, time_limit)))
@@ -49,15 +48,15 @@ def run_locally(jobs: Sequence[Job], n_workers: int, time_limit: float) -> Gener
             thread.join()
 
 
-def _attempt(process: JobProcess, job: Job, time_limit: float) -> Outcome:
+def _attempt(process: JobProcess, job: Job, time_limit: float) -> JobResult:
     try:
         return process.run(job, time_limit)
     except Exception as error:
         return failure(job, f"{type(error).__name__}: {error}")
 
 
-def run_on_cluster(jobs: Sequence[Job], address: str, time_limit: float) -> Generator[tuple[Job, Outcome]]:
-    """Outcomes of all jobs, from the workers of a Dask cluster; jobs of a worker that is lost go to another one."""
+def run_on_cluster(jobs: Sequence[Job], address: str, time_limit: float) -> Generator[tuple[Job, JobResult]]:
+    """Run all jobs on the workers of a Dask cluster; jobs of a worker that is lost go to another one."""
     with _client(address) as client:
         futures = {
             client.submit(work_remotely, job.as_dict(), time_limit, __version__, key=f"grandag-{job.key}"): job
@@ -69,7 +68,7 @@ def run_on_cluster(jobs: Sequence[Job], address: str, time_limit: float) -> Gene
 
 
 def cluster_size(address: str) -> int:
-    """How many jobs the cluster works on at the same time."""
+    """The number of jobs that the cluster runs at the same time."""
     with _client(address) as client:
         return sum(client.nthreads().values())
 
@@ -83,15 +82,15 @@ def _client(address: str) -> Any:
         raise ClusterError(f"There is no Dask scheduler at {address!r} ({type(error).__name__}).") from None
 
 
-def _collected(future: Any, job: Job, address: str) -> Outcome:
+def _collected(future: Any, job: Job, address: str) -> JobResult:
     if future.status == "cancelled":
-        raise ClusterError(f"The cluster at {address!r} is gone. What was finished is stored: run it again to go on.")
+        raise ClusterError(f"The cluster at {address!r} is gone. Finished jobs are stored: run it again to continue.")
     error = future.exception()
     if isinstance(error, ClusterError):
         raise error
     if error is not None:
         return failure(job, f"{type(error).__name__}: {error}")
-    return Outcome(**future.result())
+    return JobResult(**future.result())
 
 
 def _distributed() -> Any:
@@ -106,10 +105,10 @@ _own = threading.local()
 
 
 def work_remotely(job: dict[str, Any], time_limit: float, version: str) -> dict[str, Any]:
-    """Do a job in a process of this thread's own, which can be killed without harm to the cluster's worker."""
+    """Do a job in a process of its own, which can be killed without harm to the cluster's worker."""
     if version != __version__:
         raise ClusterError(
-            f"The cluster's workers have grandag {__version__}, but this is {version}: install the same."
+            f"The cluster's workers have grandag {__version__}, but this is {version}: install the same version."
         )
     if not hasattr(_own, "process"):
         _own.process = JobProcess()

@@ -1,4 +1,4 @@
-"""What a person sees while jobs run: counts, the time left, the table filling in; in a log, a line now and then."""
+"""What is shown while jobs run: counts, the time left, the table as it fills in; in a log, a line now and then."""
 
 from __future__ import annotations
 
@@ -14,21 +14,20 @@ from rich.padding import Padding
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
-from grandag.reproduction.jobs import Job
+from grandag.reproduction.jobs import Job, JobResult
 from grandag.reproduction.rendering import to_terminal
 from grandag.reproduction.result_table import ResultTable
-from grandag.reproduction.tasks import Outcome
 
 __all__ = ["Tally", "watching"]
 
 _SECONDS_BETWEEN_LINES = 30.0
 
-Watcher = Callable[[Job, Outcome], None]
+Watcher = Callable[[Job, JobResult], None]
 
 
 @dataclass
 class Tally:
-    """Jobs done and to do, and an estimate of the time that they take."""
+    """Counts of finished and waiting jobs, and an estimate of the time left."""
 
     jobs: Sequence[Job]
     n_workers: int
@@ -45,22 +44,22 @@ class Tally:
         self._started = self.clock()
         self._seconds = defaultdict(list)
 
-    def add(self, job: Job, outcome: Outcome) -> None:
+    def add(self, job: Job, result: JobResult) -> None:
         """Count a finished job."""
         del self._left[job.key]
         self.n_done += 1
-        self.n_failed += outcome.status != "done"
-        if outcome.seconds is not None:
-            self._seconds[_kind(job)].append(outcome.seconds)
+        self.n_failed += result.status != "done"
+        if result.seconds is not None:
+            self._seconds[_kind(job)].append(result.seconds)
 
     @property
     def n_running(self) -> int:
-        """Jobs that are being worked on."""
+        """The number of jobs that are running."""
         return min(self.n_workers, len(self._left))
 
     @property
     def seconds_left(self) -> float | None:
-        """Remaining jobs cost what others of their kind did, or what all did; scaled by how long those really took."""
+        """An estimate: each job costs as much CPU time as others of its kind; scaled by how long those really took."""
         known = dict(self._seconds)  # a copy: the display asks from a thread of its own
         spent = [seconds for group in known.values() for seconds in group]
         if not spent or sum(spent) == 0:
@@ -71,7 +70,7 @@ class Tally:
         return cost * (self.clock() - self._started) / sum(spent)
 
     def line(self) -> str:
-        """One line on how far it is."""
+        """The state of the run in one line."""
         known = f" ({self.n_known:,} more from the store)" if self.n_known else ""
         left = self.seconds_left
         time_left = "" if left is None or not self._left else f", {_duration(left)} left"
@@ -82,13 +81,13 @@ class Tally:
 
 
 def _kind(job: Job) -> str:
-    """Jobs that cost about the same: of a method, on as many columns and rows."""
-    law = job.data.get("simulation", {})
-    return f"{job.method} {law.get('n_nodes')} {law.get('n_rows')} {job.data.get('authors')}"
+    """What jobs that cost about the same share: the method, and the size of the data."""
+    simulation = job.data.get("simulation", {})
+    return f"{job.method} {simulation.get('n_nodes')} {simulation.get('n_rows')} {job.data.get('authors')}"
 
 
 def _duration(seconds: float) -> str:
-    """In words: "40 s", "about 12 min", "about 3.5 h"."""
+    """A time in words: "40 s", "about 12 min", "about 3.5 h"."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"about {seconds / 60:.0f} min" if seconds < 5400 else f"about {seconds / 3600:.1f} h"
@@ -98,7 +97,7 @@ def _duration(seconds: float) -> str:
 def watching(
     tally: Tally, table: Callable[[], ResultTable], *, quiet: bool = False, console: Console | None = None
 ) -> Iterator[Watcher]:
-    """Tell the watcher of every finished job; it shows a live display on a terminal, and plain lines elsewhere."""
+    """A function to be called with every finished job: a live display on a terminal, plain lines elsewhere."""
     console = console or Console(stderr=True)
     if quiet or not tally.jobs:
         yield tally.add
@@ -118,12 +117,12 @@ def _lines(tally: Tally, console: Console) -> Watcher:
     last = tally.clock()
     console.print(tally.line(), highlight=False, soft_wrap=True)
 
-    def watch(job: Job, outcome: Outcome) -> None:
+    def watch(job: Job, result: JobResult) -> None:
         nonlocal last
-        tally.add(job, outcome)
-        if outcome.status != "done":
-            reason = outcome.error.partition("\n")[0]
-            console.print(f"{job.method} {outcome.status}: {reason}", highlight=False, markup=False, soft_wrap=True)
+        tally.add(job, result)
+        if result.status != "done":
+            reason = result.error.partition("\n")[0]
+            console.print(f"{job.method} {result.status}: {reason}", highlight=False, markup=False, soft_wrap=True)
         if tally.clock() - last >= _SECONDS_BETWEEN_LINES or tally.n_done == len(tally.jobs):
             last = tally.clock()
             console.print(tally.line(), highlight=False, soft_wrap=True)

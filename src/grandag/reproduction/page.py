@@ -1,4 +1,4 @@
-"""The paper's tables as a page: ours beside theirs, box plots, times, and every run with its graph."""
+"""The paper's tables as a page: our results beside theirs, box plots, times, and every run with its graph."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Texts = list[dict[str, str]]
 
 
 def paper_page(tables: Sequence[ResultTable], environment: Mapping[str, str]) -> str:
-    """One self-contained HTML page of these tables. `environment` is shown as it is, text by name.
+    """One self-contained HTML page of these tables. `environment` has texts by name, which are shown as they are.
 
     Layouts of graphs are computed here, once per true graph; the page draws a graph when its run is opened.
     """
@@ -50,7 +50,7 @@ def _distinct(runs: Iterable[Run]) -> list[Run]:
 
 @dataclass
 class _Store:
-    """What the page's script needs, each run, graph and set of parameters once."""
+    """The data of the page's script, with each run, graph and set of parameters once."""
 
     cells: list[dict[str, Any]] = field(default_factory=list)
     runs: list[dict[str, Any]] = field(default_factory=list)
@@ -95,7 +95,7 @@ class _Store:
         return self._places[key]
 
     def _add_graph(self, run: Run) -> int | None:
-        """The nodes' places, by the true graph where there is one."""
+        """The number of the nodes' layout, which is that of the true graph where it is known."""
         adjacency = run.adjacency if run.truth is None else run.truth
         if adjacency is None:
             return None
@@ -161,7 +161,7 @@ def _table(table: ResultTable, store: _Store) -> dict[str, Any]:
 
 
 def _decimals(table: ResultTable, measure: str) -> int:
-    """As many decimals as the paper has."""
+    """The number of decimals that the paper has."""
     cells = [cell for key, cell in table.cells.items() if key[2] == measure]
     return decimals_of(figure.mean for cell in cells for figure in cell.paper)
 
@@ -202,7 +202,7 @@ def _figures(figures: Sequence[Figure], decimals: int) -> Texts:
 
 
 def _middle(values: Iterable[float]) -> float | str:
-    """What to sort by: the value, or the middle of two bounds; nothing for nothing."""
+    """The key to sort by: the value, or the middle of two bounds; empty if there is none."""
     known = list(values)
     middle = sum(known) / len(known) if known else math.nan
     return round(middle, 6) if math.isfinite(middle) else ""
@@ -232,7 +232,7 @@ def _groups(cell: Cell) -> list[np.ndarray]:
 
 
 def _times(table: ResultTable) -> dict[str, Any]:
-    """Seconds per finished run, by row and column; every run counts once, whatever is measured of it."""
+    """Seconds per finished run, by row and column; every run counts once, however many measures it has."""
     by_row = {row: {column: _finished(table, row, column) for column in table.columns} for row in table.rows}
     seconds = {
         row: np.array([run.seconds for runs in columns.values() for run in runs]) for row, columns in by_row.items()

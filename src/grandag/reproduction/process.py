@@ -1,8 +1,8 @@
-"""A process that works on one job at a time, with one thread, and can be killed.
+"""A process that runs one job at a time, with one thread, and can be killed.
 
-`python -m grandag.reproduction.process` reads jobs from its standard input and answers with outcomes, both as lines of
-JSON, after a line that says that it is ready. It ends when its input ends, that is with the process that started it,
-whatever has become of that one, and when it has had nothing to do for some minutes.
+`python -m grandag.reproduction.process` reads jobs from its standard input and answers with results, both as lines of
+JSON, after a line that says that it is ready. It ends when its input ends (and so with the process that started it,
+however that one ended), and after some minutes without a job.
 """
 
 from __future__ import annotations
@@ -14,11 +14,8 @@ import queue
 import subprocess
 import sys
 import threading
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from grandag.reproduction.jobs import Job
-    from grandag.reproduction.tasks import Outcome
+from grandag.reproduction.jobs import Job, JobResult, failure
 
 __all__ = ["JobProcess"]
 
@@ -26,22 +23,19 @@ _ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
 )
 
-
 _IDLE_SECONDS = 300.0
 _READY = "ready\n"
 
 
 class JobProcess:
-    """The other end of a worker: starts it when it is needed, and anew after it had to be killed."""
+    """Our end of such a process: starts it when it is needed, and again after it had to be killed."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
         self._closed = False
 
-    def run(self, job: Job, time_limit: float) -> Outcome:
-        """Do a job there: "out of time" if it takes longer than the limit in seconds, "failed" if the process dies."""
-        from grandag.reproduction.tasks import Outcome, failure
-
+    def run(self, job: Job, time_limit: float) -> JobResult:
+        """Run a job there: "out of time" if it takes longer than the limit in seconds, "failed" if the process dies."""
         process = self._running()
         is_late = threading.Event()
 
@@ -58,7 +52,7 @@ class JobProcess:
         if is_late.is_set() or not answer:
             self._process, code = None, _end(process)
         if answer:
-            return Outcome(**json.loads(answer))
+            return JobResult(**json.loads(answer))
         if code == 0:  # it had been idle for too long just as we asked
             return self.run(job, time_limit)
         if is_late.is_set():
@@ -73,7 +67,7 @@ class JobProcess:
             process.kill()
 
     def close(self) -> None:
-        """The same, and leave nothing behind; from the thread that runs jobs."""
+        """Kill the process and leave nothing behind; from the thread that runs jobs."""
         self._closed = True
         if self._process is not None:
             _end(self._process)
@@ -99,14 +93,14 @@ class JobProcess:
 
 
 def _await_readiness(process: subprocess.Popen[str]) -> None:
-    """Wait for the imports of a new process, which are no part of a job's time."""
+    """Wait for the imports of a new process, which do not count towards a job's time."""
     assert process.stdout is not None
     if process.stdout.readline() != _READY:
         raise RuntimeError(f"The working process did not start; its exit code is {_end(process)}.")
 
 
 def _end(process: subprocess.Popen[str]) -> int:
-    """Kill a process and close our ends; its exit code."""
+    """Kill a process and close our ends of its pipes; returns its exit code."""
     process.kill()
     code = process.wait()
     for pipe in (process.stdin, process.stdout):
@@ -129,20 +123,19 @@ def _ask(process: subprocess.Popen[str], line: str) -> str:
 
 
 def main() -> None:
-    """Work until the input ends, or there has been none for long."""
+    """Work until the input ends, or has been silent for some minutes."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what anybody prints must not get between the answers
+    os.dup2(2, 1)  # keeps anything that is printed out of the answers
     lines: queue.SimpleQueue[str] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(lines,), daemon=True).start()
-    from grandag.reproduction.jobs import Job
-    from grandag.reproduction.tasks import work
+    from grandag.reproduction.tasks import work  # takes seconds; meanwhile the thread sees if the input ends
 
     answers.write(_READY)
     answers.flush()
     with contextlib.suppress(queue.Empty):
         while True:
-            outcome = work(Job(**json.loads(lines.get(timeout=_IDLE_SECONDS))))
-            answers.write(json.dumps(outcome.as_dict()) + "\n")
+            result = work(Job(**json.loads(lines.get(timeout=_IDLE_SECONDS))))
+            answers.write(json.dumps(result.as_dict()) + "\n")
             answers.flush()
 
 

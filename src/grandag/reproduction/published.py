@@ -18,7 +18,7 @@ _SPACES = "24"
 
 
 class PaperCell(NamedTuple):
-    """What the paper has in one place: no figure, one, or a lower and an upper bound."""
+    """One cell of the paper: no figure, one, or a lower and an upper bound."""
 
     table: str
     figures: tuple[Figure, ...] = ()
@@ -33,7 +33,7 @@ class PaperCell(NamedTuple):
 
 @cache
 def paper_cells() -> dict[tuple[str, str, str, str], PaperCell]:
-    """By (table's number, row, column, measure).
+    """The paper's cells by (table's number, row, column, measure).
 
     >>> paper_cells()["1", "GraN-DAG", "ER1", "SHD"].figures
     (Figure(mean=1.7, deviation=2.5),)

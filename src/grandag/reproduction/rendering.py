@@ -31,7 +31,7 @@ _FLAGS = re.compile(r"[-+* ]*")
 
 
 def _number(value: float, measure: str) -> str:
-    """With as many digits as the paper has."""
+    """A number with as many digits as in the paper."""
     return f"{value:.2f}" if measure.startswith(("NLL", "score")) else f"{value:,.1f}"
 
 
@@ -62,7 +62,7 @@ def _difference(cell: Cell) -> str:
 
 
 def _runs(cell: Cell) -> str:
-    """How many runs there are, and what became of those that are not done."""
+    """The number of finished runs, and how many failed or ran out of time."""
     if not cell.runs:
         return ""
     counts = Counter(run.status for run in cell.runs)
@@ -73,7 +73,7 @@ def _runs(cell: Cell) -> str:
 def _layout(table: ResultTable) -> tuple[list[str], list[list[list[str]]]]:
     """The header, and for each kind of data the rows of its methods.
 
-    Columns that say nothing are left out, but not a measure's first one beside others: its head names the measure.
+    Empty columns are left out, except for the first one of a measure that has others: its head names the measure.
     """
     header = ["data", "method", *(word for name in table.measures for word in (name, "paper", "diff.")), "runs"]
     groups = []
@@ -92,7 +92,7 @@ def _layout(table: ResultTable) -> tuple[list[str], list[list[list[str]]]]:
 
 
 def _is_words(table: ResultTable) -> bool:
-    """The table of search spaces has nothing of our own."""
+    """Is it the table of search spaces, which has no figures?"""
     return table.measures == ("space",)
 
 
@@ -102,7 +102,7 @@ def _title(table: ResultTable) -> str:
 
 
 def to_terminal(table: ResultTable) -> Table:
-    """For rich."""
+    """The table for a terminal, as rich shows it."""
     shown = Table(box=box.SIMPLE_HEAD, title=escape(_title(table)), title_justify="left", caption_justify="left")
     shown.pad_edge, shown.collapse_padding = False, True
     header, groups = _layout(table)
@@ -117,7 +117,7 @@ def to_terminal(table: ResultTable) -> Table:
 
 
 def to_markdown(table: ResultTable) -> str:
-    """As a section with a table."""
+    """The table as a section of Markdown."""
     header, groups = _layout(table)
 
     def line(words: Sequence[str]) -> str:
@@ -130,12 +130,12 @@ def to_markdown(table: ResultTable) -> str:
 
 
 def _starless(text: str) -> str:
-    """Stars mean something in Markdown."""
+    """Text whose stars Markdown takes for stars."""
     return text.replace("*", "\\*")
 
 
 def to_latex(table: ResultTable) -> str:
-    """As a table environment; needs the package booktabs."""
+    """The table as a LaTeX environment; it needs the package booktabs."""
     header, groups = _layout(table)
 
     def line(words: Sequence[str]) -> str:
@@ -168,7 +168,7 @@ def _latex(text: str) -> str:
 
 
 def to_csv(table: ResultTable) -> str:
-    """One line per cell, numbers in full."""
+    """The table as CSV: one line per cell, numbers in full."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(CSV_HEADER)

@@ -24,14 +24,14 @@ class Figure:
 
     @classmethod
     def of(cls, values: Iterable[float]) -> Figure:
-        """Of these values; one value has no deviation."""
+        """The mean and deviation of these values; a single value has no deviation."""
         array = np.fromiter(values, dtype=np.float64)
         return cls(float(array.mean()), float(array.std(ddof=1)) if array.size > 1 else None)
 
 
 @dataclass(frozen=True)
 class Run:
-    """One job and what came of it. A measure has one value, or a lower and an upper bound."""
+    """One finished job in a table. A measure has one value, or a lower and an upper bound."""
 
     key: str
     method: str

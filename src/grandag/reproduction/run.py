@@ -13,49 +13,49 @@ from rich.console import Console
 from grandag.report import environment
 from grandag.reproduction.executors import cluster_size, run_locally, run_on_cluster
 from grandag.reproduction.figure1 import curves_csv, curves_svg
-from grandag.reproduction.jobs import Job, Planned, plan
+from grandag.reproduction.jobs import Job, JobResult
 from grandag.reproduction.monitor import Tally, watching
 from grandag.reproduction.page import paper_page
+from grandag.reproduction.plan import Planned, plan
 from grandag.reproduction.rendering import to_csv, to_latex, to_markdown
 from grandag.reproduction.result_table import ResultTable
 from grandag.reproduction.specification import Experiment
 from grandag.reproduction.store import Store
 from grandag.reproduction.tabulate import tabulate
-from grandag.reproduction.tasks import Outcome
 
 __all__ = ["Execution", "Reproduction", "reproduce", "write_results"]
 
 
 @dataclass(frozen=True)
 class Execution:
-    """Where jobs run, and how long each may take. `n_workers` of None stands for all cores."""
+    """Where jobs run, and how long each may take in seconds. `n_jobs=None` stands for one job per core."""
 
-    n_workers: int | None = None
+    n_jobs: int | None = None
     cluster: str | None = None
     time_limit: float = 12 * 3600.0
 
-    def run(self, jobs: Sequence[Job]) -> Generator[tuple[Job, Outcome]]:
-        """Outcomes of the jobs, as they are finished."""
+    def run(self, jobs: Sequence[Job]) -> Generator[tuple[Job, JobResult]]:
+        """Run the jobs; each comes with its result as soon as it is finished."""
         if self.cluster is not None:
             return run_on_cluster(jobs, self.cluster, self.time_limit)
         return run_locally(jobs, self.size(), self.time_limit)
 
     def size(self) -> int:
-        """How many jobs run at the same time."""
-        return cluster_size(self.cluster) if self.cluster is not None else self.n_workers or int(cpu_count())
+        """The number of jobs that run at the same time."""
+        return cluster_size(self.cluster) if self.cluster is not None else self.n_jobs or int(cpu_count())
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """Experiments, their jobs, and what came of them."""
+    """Experiments, their jobs, and the results of those that are finished."""
 
     experiments: tuple[Experiment, ...]
     planned: Mapping[str, Sequence[Planned]]
-    outcomes: Mapping[str, Outcome]
+    results: Mapping[str, JobResult]
 
     def table(self, experiment: Experiment) -> ResultTable:
         """An experiment's table, as far as its jobs are done."""
-        return tabulate(experiment, self.planned[experiment.name], self.outcomes)
+        return tabulate(experiment, self.planned[experiment.name], self.results)
 
     def tables(self) -> list[ResultTable]:
         """The tables of all experiments."""
@@ -77,15 +77,15 @@ def reproduce(
     """Run what the store does not have, and return everything.
 
     Args:
-        experiments: See `grandag.reproduction.specification`.
-        store: Results are read from here and written to here, each when its job is finished.
-        n_datasets: Per column; None for as many as the paper has.
-        n_trials: Combinations of hyper-parameters per data set, in the tables of the search.
-        authors: Where the authors' released files lie, to use them instead of simulated data.
-        retry: Run jobs again that failed or were out of time.
-        execution: Where jobs run; None for all cores of this machine.
-        quiet: Show no progress.
-        console: Where progress is shown; None for standard error.
+        experiments: Tables and figures, from `grandag.reproduction.specification`.
+        store: Store of finished jobs; each result is written when its job is finished.
+        n_datasets: Number of data sets per column; default: as many as in the paper.
+        n_trials: Number of combinations per data set in the tables of the hyper-parameter search.
+        authors: Folder of the authors' released files, to be used instead of simulated data.
+        retry: Whether to run jobs again that failed or ran out of time.
+        execution: Where jobs run; default: on all cores of this machine.
+        quiet: Whether to show no progress.
+        console: Console for the progress; default: standard error.
     """
     execution = execution or Execution()
     planned = {
@@ -93,60 +93,62 @@ def reproduce(
         for experiment in experiments
     }
     jobs = {item.job.key: item.job for items in planned.values() for item in items}
-    outcomes = store.get(jobs)
+    results = store.get(jobs)
     if retry:
-        unsuccessful = [key for key, outcome in outcomes.items() if outcome.status != "done"]
+        unsuccessful = [key for key, result in results.items() if result.status != "done"]
         store.forget(unsuccessful)
         for key in unsuccessful:
-            del outcomes[key]
-    result = Reproduction(tuple(experiments), planned, outcomes)
-    waiting = [job for key, job in jobs.items() if key not in outcomes]
-    tally = Tally(waiting, execution.size() if waiting else 0, n_known=len(outcomes))
-    latest = _Latest(result)
+            del results[key]
+    reproduction = Reproduction(tuple(experiments), planned, results)
+    waiting = [job for key, job in jobs.items() if key not in results]
+    tally = Tally(waiting, execution.size() if waiting else 0, n_known=len(results))
+    latest = _Latest(reproduction)
     with watching(tally, latest.table, quiet=quiet, console=console) as watch, closing(execution.run(waiting)) as done:
-        for job, outcome in done:
-            store.put(job, outcome)
-            outcomes[job.key] = outcome
+        for job, result in done:
+            store.put(job, result)
+            results[job.key] = result
             latest.note(job)
-            watch(job, outcome)
-    return result
+            watch(job, result)
+    return reproduction
 
 
 class _Latest:
     """The table to which the last finished job belongs."""
 
-    def __init__(self, result: Reproduction) -> None:
-        self._result = result
-        self._experiment = result.experiments[0]
+    def __init__(self, reproduction: Reproduction) -> None:
+        self._reproduction = reproduction
+        self._experiment = reproduction.experiments[0]
         self._where = {
-            item.job.key: experiment for experiment in result.experiments for item in result.planned[experiment.name]
+            item.job.key: experiment
+            for experiment in reproduction.experiments
+            for item in reproduction.planned[experiment.name]
         }
 
     def note(self, job: Job) -> None:
         self._experiment = self._where[job.key]
 
     def table(self) -> ResultTable:
-        return self._result.table(self._experiment)
+        return self._reproduction.table(self._experiment)
 
 
-def write_results(result: Reproduction, directory: Path) -> list[Path]:
-    """One page with everything; each table as Markdown, LaTeX and CSV, too; the figure as SVG and CSV."""
+def write_results(reproduction: Reproduction, directory: Path) -> list[Path]:
+    """Write one page with everything; each table as Markdown, LaTeX and CSV as well; the figure as SVG and CSV."""
     directory.mkdir(parents=True, exist_ok=True)
-    files = {"index.html": paper_page(result.tables(), environment())}
-    for experiment in result.experiments:
-        table = result.table(experiment)
+    tables = reproduction.tables()
+    files = {"index.html": paper_page(tables, environment())}
+    for experiment, table in zip(reproduction.experiments, tables, strict=True):
         files[f"{table.name}.md"] = to_markdown(table)
         files[f"{table.name}.tex"] = to_latex(table)
         files[f"{table.name}.csv"] = to_csv(table)
-        for number, outcome in enumerate(_traced(experiment, result), start=1):
-            files[f"{table.name}-curves-{number}.svg"] = curves_svg(outcome)
-            files[f"{table.name}-curves-{number}.csv"] = curves_csv(outcome)
+        for number, result in enumerate(_traced(experiment, reproduction), start=1):
+            files[f"{table.name}-curves-{number}.svg"] = curves_svg(result)
+            files[f"{table.name}-curves-{number}.csv"] = curves_csv(result)
     for name, text in files.items():
         (directory / name).write_text(text, encoding="utf-8")
     return [directory / name for name in files]
 
 
-def _traced(experiment: Experiment, result: Reproduction) -> list[Outcome]:
-    """The outcomes that keep A_phi over training."""
-    found = (result.outcomes.get(item.job.key) for item in result.planned[experiment.name])
-    return [outcome for outcome in found if outcome is not None and outcome.trace is not None]
+def _traced(experiment: Experiment, reproduction: Reproduction) -> list[JobResult]:
+    """The results that keep A_phi over training."""
+    found = (reproduction.results.get(item.job.key) for item in reproduction.planned[experiment.name])
+    return [result for result in found if result is not None and result.trace is not None]

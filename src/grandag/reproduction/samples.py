@@ -6,12 +6,13 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-if TYPE_CHECKING:
-    import pandas as pd
+from grandag import datasets
+from grandag.simulate.files import simulate
 
 __all__ = ["Sample", "authors_numbers", "authors_sample", "load_sample"]
 
@@ -25,7 +26,7 @@ class Sample:
 
     @property
     def sha256(self) -> str:
-        """Of the content: values and truth, in a fixed order and type."""
+        """A hash of the content: values and truth, in a fixed order and type."""
         values = np.ascontiguousarray(self.rows.to_numpy(), dtype="<f8")
         truth = np.ascontiguousarray(self.truth, dtype=np.uint8)
         shape = np.asarray(values.shape, dtype="<i8")
@@ -35,13 +36,9 @@ class Sample:
 def load_sample(data: Mapping[str, Any], path: str | None) -> Sample:
     """The data set that `data` identifies (see `Job`)."""
     if "simulation" in data:
-        from grandag.simulate.files import simulate
-
         scenario = simulate(**data["simulation"])
         return Sample(scenario.data, scenario.adjacency)
     if "bundled" in data:
-        from grandag import datasets
-
         dataset = datasets.load(data["bundled"])
         return Sample(dataset.data, dataset.adjacency)
     sample = authors_sample(Path(path or "."), data["authors"], data["number"])
@@ -52,14 +49,10 @@ def load_sample(data: Mapping[str, Any], path: str | None) -> Sample:
 
 def authors_sample(path: Path, name: str, number: int) -> Sample:
     """Data set `number` of a setting of the authors' released files."""
-    from grandag.datasets import load_authors
-
-    dataset = load_authors(path, name, number)
+    dataset = datasets.load_authors(path, name, number)
     return Sample(dataset.data, dataset.adjacency)
 
 
 def authors_numbers(path: Path, name: str) -> list[int]:
-    """Which data sets of a setting there are."""
-    from grandag.datasets import list_authors
-
-    return list_authors(path, name)
+    """The numbers of the data sets of a setting."""
+    return datasets.list_authors(path, name)

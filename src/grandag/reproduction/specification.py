@@ -29,7 +29,7 @@ class Setting:
 
     @property
     def is_bundled(self) -> bool:
-        """Real data, which come once and with the library."""
+        """Are these real data, of which there is one set, and which come with the library?"""
         return self.kind == _SACHS
 
     def simulation(self, seed: int) -> dict[str, Any]:
@@ -41,7 +41,7 @@ class Setting:
 
     @property
     def is_released(self) -> bool:
-        """The authors released data sets of this kind."""
+        """Did the authors release data sets of this kind?"""
         return self.graph is None or (self.n_rows == 1000 and self.kind not in ("lin", "add-func"))
 
     @property
@@ -92,7 +92,7 @@ class Experiment:
     """A table or figure of the paper. `task` is what each of its jobs does (see `grandag.reproduction.tasks`):
 
     "fit"       learn a graph and compare it with the true one
-    "validate"  the same, with scores on a fifth of the rows that is kept for that
+    "validate"  the same, with scores on a fifth of the rows, which is kept for that
     "search"    fit with many hyper-parameters and select by held-out score, per data set; and "fit" for comparison
     "trace"     "fit", and keep A_phi over training
     """
@@ -127,7 +127,7 @@ RANDOM = Learner("RANDOM", "random")
 
 
 def _stages(learner: Learner) -> tuple[Learner, ...]:
-    """With and without neighbour selection (PNS) and pruning, in the order of the paper's ablations."""
+    """A learner with and without neighbour selection (PNS) and pruning, in the order of the paper's ablations."""
     return tuple(
         learner.variant(
             f"{learner.name} {'+' if neighbours else '-'}PNS {'+' if pruning else '-'}pruning",
@@ -147,7 +147,7 @@ def _grid(
 
 
 def _graphs(n_nodes: int) -> tuple[Setting, ...]:
-    """Columns by type of graph, of Gauss-ANM data."""
+    """Columns of Gauss-ANM data by type of graph."""
     return tuple(Setting(graph, "gauss-anm", n_nodes, graph) for graph in ("ER1", "ER4", "SF1", "SF4"))
 
 
@@ -256,7 +256,7 @@ _ALL = (
 )  # fmt: skip
 
 EXPERIMENTS = {experiment.name: experiment for experiment in _ALL}
-"""By the name that `grandag paper` knows, in the order of the paper."""
+"""The experiments by their names on the command line, in the order of the paper."""
 
 
 def find(name: str) -> tuple[Experiment, ...]:
@@ -277,7 +277,7 @@ def narrowed(
     graphs: Collection[str] = (),
     n_rows: Collection[int] = (),
 ) -> Experiment:
-    """Only these rows (by their name or their method's) and columns; nothing given stands for all."""
+    """An experiment with only these rows (by name or by method) and columns; an empty collection stands for all."""
     wanted = {name.casefold() for name in methods}
     rows = tuple(row for row in experiment.rows if not wanted or wanted & {row.name.casefold(), row.method})
     kinds = {graph.casefold() for graph in graphs}
@@ -292,5 +292,5 @@ def narrowed(
 
 
 def released(experiment: Experiment) -> Experiment:
-    """Only the columns of which the authors released data sets."""
+    """An experiment with only the columns for which the authors released data sets."""
     return replace(experiment, columns=tuple(column for column in experiment.columns if column.is_released))

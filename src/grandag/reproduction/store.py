@@ -1,7 +1,7 @@
 """The result store: an SQLite file with one row per finished job.
 
-A row is written in one transaction when its job is finished, so that a killed run leaves whole rows only. One process,
-the one that coordinates a run, writes.
+A row is written in one transaction when its job is finished, so that a killed run leaves only whole rows. Only the
+process that coordinates a run writes.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from grandag import __version__
-from grandag.reproduction.jobs import Job
-from grandag.reproduction.tasks import Outcome
+from grandag.reproduction.jobs import Job, JobResult
+from grandag.version import __version__
 
 __all__ = ["Store"]
 
@@ -41,7 +40,7 @@ CREATE TABLE results (
 
 
 class Store:
-    """Results by the key of their job. Use as a context manager, or close it."""
+    """Job results by the key of their job. Use it as a context manager, or close it."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -52,10 +51,10 @@ class Store:
             self._prepare()
         except sqlite3.DatabaseError as error:
             self._database.close()
-            raise ValueError(f"{str(self.path)!r} is no result store ({error}): name another file.") from None
+            raise ValueError(f"{str(self.path)!r} is not a result store ({error}): name another file.") from None
 
     def _prepare(self) -> None:
-        """Make the table in a new file; refuse a file of something else."""
+        """Make the table in a new file; refuse a file of another kind."""
         self._database.execute("BEGIN IMMEDIATE")
         (n_tables,) = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if n_tables == 0:
@@ -82,9 +81,9 @@ class Store:
         """Close the file."""
         self._database.close()
 
-    def put(self, job: Job, outcome: Outcome) -> None:
-        """Write the outcome of a job, in one transaction."""
-        facts = outcome.as_dict()
+    def put(self, job: Job, result: JobResult) -> None:
+        """Write the result of a job, in one transaction."""
+        facts = result.as_dict()
         row: dict[str, Any] = {name: facts[name] for name in _PLAIN}
         row |= {name: json.dumps(facts[name]) for name in _AS_JSON}
         row |= {
@@ -100,15 +99,15 @@ class Store:
         marks = ", ".join(f":{name}" for name in row)
         self._database.execute(f"INSERT OR REPLACE INTO results ({names}) VALUES ({marks})", row)
 
-    def get(self, keys: Collection[str]) -> dict[str, Outcome]:
-        """The outcomes that are there, by key."""
+    def get(self, keys: Collection[str]) -> dict[str, JobResult]:
+        """The stored results of these jobs, by key."""
         wanted = set(keys)
         names = (*_PLAIN, *_AS_JSON)
         rows = self._database.execute(f"SELECT {', '.join(names)} FROM results")
-        return {row[0]: _outcome(dict(zip(names, row, strict=True))) for row in rows if row[0] in wanted}
+        return {row[0]: _result(dict(zip(names, row, strict=True))) for row in rows if row[0] in wanted}
 
     def forget(self, keys: Iterable[str]) -> None:
-        """Drop outcomes, so that their jobs are run again."""
+        """Drop results, so that their jobs are run again."""
         self._database.execute("BEGIN IMMEDIATE")
         self._database.executemany("DELETE FROM results WHERE key = ?", [(key,) for key in keys])
         self._database.execute("COMMIT")
@@ -118,7 +117,7 @@ class Store:
         return int(count)
 
 
-def _outcome(row: dict[str, Any]) -> Outcome:
+def _result(row: dict[str, Any]) -> JobResult:
     converged = row.pop("converged")
     decoded = {name: json.loads(row.pop(name)) for name in _AS_JSON}
-    return Outcome(**row, **decoded, converged=None if converged is None else bool(converged))
+    return JobResult(**row, **decoded, converged=None if converged is None else bool(converged))

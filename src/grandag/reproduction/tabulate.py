@@ -1,27 +1,45 @@
-"""From outcomes of jobs to tables: ours beside the paper's, as far as the jobs are done."""
+"""From job results to tables: ours beside the paper's, as far as the jobs are done."""
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
-from grandag.reproduction.jobs import Planned
+from grandag.reproduction.flags import convergence_flag, improvement_flag
+from grandag.reproduction.jobs import JobResult
+from grandag.reproduction.plan import Planned, all_parameters
 from grandag.reproduction.published import PaperCell, paper_cells, search_spaces
 from grandag.reproduction.result_table import Cell, Figure, ResultTable, Run
 from grandag.reproduction.specification import Experiment, Learner, Setting
-from grandag.reproduction.tasks import Outcome
-from grandag.tuning.held_out import convergence_flag, improvement_flag
+from grandag.tuning.best_trial import best_trial
 
 __all__ = ["tabulate"]
 
-Outcomes = Mapping[str, Outcome]
+JobResults = Mapping[str, JobResult]
+"""Results by the key of their job."""
 
 
-def tabulate(experiment: Experiment, planned: Sequence[Planned], outcomes: Outcomes) -> ResultTable:
+class _Trial(NamedTuple):
+    """A finished trial of a search."""
+
+    planned: Planned
+    result: JobResult
+
+    @property
+    def score(self) -> float:
+        return self.result.scores.get("validation", math.nan)
+
+    @property
+    def converged(self) -> bool:
+        return bool(self.result.converged)
+
+
+def tabulate(experiment: Experiment, planned: Sequence[Planned], results: JobResults) -> ResultTable:
     """The table of an experiment; a data set of a search counts when all of its trials are finished."""
     if not experiment.rows:
         return _spaces(experiment)
@@ -32,7 +50,7 @@ def tabulate(experiment: Experiment, planned: Sequence[Planned], outcomes: Outco
         (cell.row, cell.column, cell.measure): cell
         for learner in experiment.rows
         for setting in experiment.columns
-        for cell in _cells(experiment, learner, setting, places[learner.name, setting.name], outcomes)
+        for cell in _cells(experiment, learner, setting, places[learner.name, setting.name], results)
     }
     rows, columns = (tuple(each.name for each in axis) for axis in (experiment.rows, experiment.columns))
     heading = experiment.name, experiment.number, experiment.title
@@ -40,111 +58,88 @@ def tabulate(experiment: Experiment, planned: Sequence[Planned], outcomes: Outco
 
 
 def _spaces(experiment: Experiment) -> ResultTable:
-    """The table that has words instead of figures and jobs."""
+    """The table of search spaces, which has words instead of figures and no jobs."""
     column, measure, spaces = "all data", "space", search_spaces()
     cells = {
-        (row, column, measure): Cell(row, column, measure, (), (), "; ".join(laws)) for row, laws in spaces.items()
+        (row, column, measure): Cell(row, column, measure, (), (), "; ".join(lines)) for row, lines in spaces.items()
     }
     heading = experiment.name, experiment.number, experiment.title
     return ResultTable(*heading, tuple(spaces), (column,), (measure,), cells)
 
 
 def _cells(
-    experiment: Experiment, learner: Learner, setting: Setting, here: Sequence[Planned], outcomes: Outcomes
+    experiment: Experiment, learner: Learner, setting: Setting, here: Sequence[Planned], results: JobResults
 ) -> Iterator[Cell]:
-    """One cell per measure, of the jobs in one place."""
-    finished = [item for item in here if item.job.key in outcomes and item.job.task != "trial"]
-    fits = tuple(_run(item, outcomes[item.job.key]) for item in finished)
+    """One cell per measure for the jobs in one place of the table."""
+    finished = [item for item in here if item.job.key in results and item.job.task != "trial"]
+    fits = tuple(_run(item, results[item.job.key]) for item in finished)
     is_search = experiment.task == "search"
-    runs = _selected(here, outcomes) if is_search else fits
+    runs = _selected(here, results) if is_search else fits
     for measure in experiment.measures:
         key = experiment.number, learner.paper_row, setting.name, measure
         paper = paper_cells().get(key, PaperCell(experiment.number))
-        flags = _flags(here, outcomes, fits, runs, measure) if is_search else ""
+        flags = _flags(here, results, fits, runs, measure) if is_search else ""
         yield Cell(learner.name, setting.name, measure, runs, paper.figures, paper.note, flags)
 
 
-def _run(item: Planned, outcome: Outcome) -> Run:
-    d = len(outcome.names)
+def _run(item: Planned, result: JobResult) -> Run:
     return Run(
         key=item.job.key,
         method=item.job.method,
         data=item.data,
-        parameters=item.job.parameters,
-        status=cast(Literal["done", "failed", "out of time"], outcome.status),
-        error=outcome.error,
-        measures=_measures(outcome),
-        seconds=float("nan") if outcome.seconds is None else outcome.seconds,
-        iterations=outcome.iterations,
-        score=outcome.scores.get("validation"),
-        names=tuple(outcome.names),
-        truth=_matrix(outcome.truth, d) if d else None,
-        adjacency=_matrix(outcome.edges, d) if d else None,
+        parameters=all_parameters(item.job),
+        status=cast(Literal["done", "failed", "out of time"], result.status),
+        error=result.error,
+        measures=_measures(result),
+        seconds=float("nan") if result.seconds is None else result.seconds,
+        iterations=result.iterations,
+        score=result.scores.get("validation"),
+        names=tuple(result.names),
+        truth=result.true_adjacency if result.names else None,
+        adjacency=result.adjacency if result.names else None,
     )
 
 
-def _matrix(edges: Sequence[Sequence[int]], d: int) -> np.ndarray:
-    adjacency = np.zeros((d, d), dtype=bool)
-    for i, j in edges:
-        adjacency[i, j] = True
-    return adjacency
-
-
-def _measures(outcome: Outcome) -> dict[str, tuple[float, ...]]:
-    """What is known, by the names of the tables; SID has bounds if the graph has an undirected edge."""
-    values: dict[str, Any] = {"SHD": (outcome.shd,), "SHD-C": (outcome.shd_c,), "SID": (outcome.sid_lower,)}
-    directed = {(i, j) for i, j in outcome.edges}
+def _measures(result: JobResult) -> dict[str, tuple[float, ...]]:
+    """The measures by their names in the tables; SID has bounds if the graph has an undirected edge."""
+    values: dict[str, Any] = {"SHD": (result.shd,), "SHD-C": (result.shd_c,), "SID": (result.sid_lower,)}
+    directed = {(i, j) for i, j in result.edges}
     if any((j, i) in directed for i, j in directed):
-        values["SID"] = outcome.sid_lower, outcome.sid_upper
-    values["iterations"] = (None if outcome.iterations is None else outcome.iterations / 1000,)
-    for part, score in outcome.scores.items():
+        values["SID"] = result.sid_lower, result.sid_upper
+    values["iterations"] = (None if result.iterations is None else result.iterations / 1000,)
+    for part, score in result.scores.items():
         values |= {f"score ({part})": (score,), f"NLL ({part})": (-score,)}
     return {name: tuple(map(float, value)) for name, value in values.items() if None not in value}
 
 
-def _trials(here: Sequence[Planned], outcomes: Outcomes) -> list[list[tuple[Planned, Outcome]]]:
-    """The trials of each data set, of data sets whose trials are all finished."""
+def _trials(here: Sequence[Planned], results: JobResults) -> list[list[_Trial]]:
+    """The trials of each data set whose trials are all finished."""
     trials = [item for item in here if item.job.task == "trial"]
     groups = [list(group) for _, group in groupby(trials, key=lambda item: item.data)]
     return [
-        [(item, outcomes[item.job.key]) for item in group]
+        [_Trial(item, results[item.job.key]) for item in group]
         for group in groups
-        if all(item.job.key in outcomes for item in group)
+        if all(item.job.key in results for item in group)
     ]
 
 
-def _selected(here: Sequence[Planned], outcomes: Outcomes) -> tuple[Run, ...]:
-    """Per data set the best trial; the first failure where no trial has a score."""
-    best = []
-    for trials in _trials(here, outcomes):
-        scored = [(item, outcome) for item, outcome in trials if "validation" in outcome.scores]
-        item, outcome = max(scored, key=lambda pair: _merit(pair[1])) if scored else trials[0]
-        best.append(_run(item, outcome))
-    return tuple(best)
-
-
-def _merit(outcome: Outcome) -> tuple[bool, float]:
-    """Trials that converged come before others; then the held-out score decides."""
-    return _has_converged(outcome), outcome.scores["validation"]
-
-
-def _has_converged(outcome: Outcome) -> bool:
-    """A method that does not iterate has converged when it is done."""
-    return outcome.status == "done" and outcome.converged is not False
+def _selected(here: Sequence[Planned], results: JobResults) -> tuple[Run, ...]:
+    """The best trial of each data set; the first failure where no trial has a score."""
+    return tuple(_run(*(best_trial(trials) or trials[0])) for trials in _trials(here, results))
 
 
 def _flags(
-    here: Sequence[Planned], outcomes: Outcomes, fits: tuple[Run, ...], selected: tuple[Run, ...], measure: str
+    here: Sequence[Planned], results: JobResults, fits: tuple[Run, ...], selected: tuple[Run, ...], measure: str
 ) -> str:
-    """What the search did to a measure, and how many of its trials converged, as the paper flags it."""
+    """The paper's flags: what the search did to a measure, and how many of its trials converged."""
     before, after = (
         {run.data: _middle(run, measure) for run in runs if measure in run.measures} for runs in (fits, selected)
     )
     both = [data for data in after if data in before]
     if not both:
         return ""
-    trials = _trials(here, outcomes)
-    converged = [sum(_has_converged(outcome) for _, outcome in group) for group in trials]
+    trials = _trials(here, results)
+    converged = [sum(trial.converged for trial in group) for group in trials]
     flags = (
         improvement_flag([before[data] for data in both], [after[data] for data in both]),
         convergence_flag(Figure.of(converged).mean, len(trials[0])),
@@ -153,5 +148,5 @@ def _flags(
 
 
 def _middle(run: Run, measure: str) -> float:
-    """The value; the middle of bounds."""
+    """The value of a measure, or the middle of its bounds."""
     return float(np.mean(run.measures[measure]))

@@ -1,6 +1,6 @@
-"""What a job does: a pure function from a job to its outcome, whoever calls it.
+"""What a job does: a pure function from a job to its result, whoever calls it.
 
-Tasks: "fit", "validate" (a fifth of the rows is held out; scores of both parts), "trial" (a combination of
+Tasks: "fit", "validate" (a fifth of the rows is held out; both parts are scored), "trial" (a combination of
 hyper-parameters, scored on held-out rows) and "trace" (a fit that keeps A_phi over training).
 """
 
@@ -10,89 +10,48 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from grandag.methods.registry import METHODS, build
 from grandag.metrics import score as compare
-from grandag.reproduction.jobs import Job
-from grandag.reproduction.samples import Sample, load_sample
-from grandag.table import split_rows
-from grandag.tuning.held_out import held_out_fit, per_variable
+from grandag.reproduction.jobs import Job, JobResult, failure
+from grandag.reproduction.samples import load_sample
+from grandag.table import Table, as_table
+from grandag.tuning.held_out import held_out_fit, hold_out, per_variable
 
-__all__ = ["Outcome", "failure", "work"]
-
-_VALIDATION_FRACTION = 0.2
+__all__ = ["work"]
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What came of a job, as plain data. What a task, a method or a failure leaves open is None.
-
-    `scores` has "validation" and "train": means over rows (per variable if it is a log-likelihood). Edges are pairs
-    (i, j), positions in `names`, for i -> j; an undirected edge is there in both directions. `seconds` are CPU time; of
-    a job that was out of time, its limit. `trace` is A_phi over training: "iterations" and "A_phi", a list of matrices.
-    """
-
-    key: str
-    status: str
-    error: str = ""
-    shd: float | None = None
-    shd_c: float | None = None
-    sid_lower: float | None = None
-    sid_upper: float | None = None
-    n_true_edges: int | None = None
-    n_edges: int | None = None
-    scores: dict[str, float] = field(default_factory=dict)
-    iterations: int | None = None
-    converged: bool | None = None
-    seconds: float | None = None
-    names: list[str] = field(default_factory=list)
-    truth: list[list[int]] = field(default_factory=list)
-    edges: list[list[int]] = field(default_factory=list)
-    trace: dict[str, Any] | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """As plain data, from which `Outcome(**...)` makes it again."""
-        return asdict(self)
-
-
-@dataclass(frozen=True)
-class _Learned:
-    """What a task finds out, before it is compared with the truth."""
+class _Finding(NamedTuple):
+    """What a task finds, before it is compared with the truth."""
 
     adjacency: np.ndarray
-    converged: bool | None
+    converged: bool
     iterations: int | None
-    scores: dict[str, float] = field(default_factory=dict)
+    scores: dict[str, float]
     trace: dict[str, Any] | None = None
 
 
-def work(job: Job) -> Outcome:
-    """Do a job; whatever goes wrong is an outcome, too."""
+def work(job: Job) -> JobResult:
+    """Do a job; whatever goes wrong is a result, too."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             sample = load_sample(job.data, job.path)
+            table = as_table(sample.rows)
             start = time.process_time()
-            learned = _TASKS[job.task](job, sample)
+            finding = _TASKS[job.task](job, table)
             seconds = time.process_time() - start
-            return _compared(job, sample, learned, seconds)
+            return _compared(job, table.names, sample.truth, finding, seconds)
     except Exception as error:
         where = traceback.format_exc(limit=-3)
         return failure(job, f"{type(error).__name__}: {error}\n{where}")
 
 
-def failure(job: Job, error: str, status: str = "failed", seconds: float | None = None) -> Outcome:
-    """The outcome of a job that has no result."""
-    return Outcome(job.key, status, error, seconds=seconds)
-
-
 def _parameters(job: Job) -> dict[str, Any]:
-    """Of the job, and one thread for methods that could use more."""
+    """The job's parameters, and one thread for methods that could use more."""
     known = METHODS[job.method].estimator()().get_params(deep=False)
     return {**job.parameters, **({"n_jobs": 1} if "n_jobs" in known else {})}
 
@@ -101,41 +60,42 @@ def _estimator(job: Job) -> Any:
     return build(job.method, _parameters(job), seed=job.seed)
 
 
-def _learned(model: Any, **other: Any) -> _Learned:
-    return _Learned(model.adjacency_, getattr(model, "converged_", None), getattr(model, "n_iter_", None), **other)
+def _fit(job: Job, table: Table) -> _Finding:
+    learned = _estimator(job).fit(table).learned_
+    joint = learned.values.get("held_out_log_likelihood")
+    scores = {} if joint is None else {"validation": per_variable(joint, table)}
+    return _Finding(learned.adjacency, learned.converged, learned.n_iter, scores)
 
 
-def _fit(job: Job, sample: Sample) -> _Learned:
-    model = _estimator(job).fit(sample.rows)
-    joint = getattr(model, "held_out_log_likelihood_", None)
-    return _learned(model, scores={} if joint is None else {"validation": per_variable(joint, sample.rows)})
-
-
-def _validate(job: Job, sample: Sample) -> _Learned:
-    chosen = split_rows(len(sample.rows), _VALIDATION_FRACTION, np.random.default_rng(job.split_seed))
-    train, validation = (sample.rows.iloc[np.sort(rows)].reset_index(drop=True) for rows in chosen)
+def _validate(job: Job, table: Table) -> _Finding:
+    train, validation = hold_out(table, job.split_seed)
     model = _estimator(job).fit(train, held_out=validation)
     objective = _OBJECTIVES.get(job.method)
     scores = {
         name: objective(model, rows) if objective else per_variable(model.score(rows), train)
         for name, rows in (("train", train), ("validation", validation))
     }
-    return _learned(model, scores=scores)
+    learned = model.learned_
+    return _Finding(learned.adjacency, learned.converged, learned.n_iter, scores)
 
 
-def _trial(job: Job, sample: Sample) -> _Learned:
-    fit = held_out_fit(job.method, _parameters(job), sample.rows, job.seed)
-    return _Learned(fit.adjacency, fit.converged, fit.iterations, {"validation": fit.score})
+def _trial(job: Job, table: Table) -> _Finding:
+    fit = held_out_fit(job.method, _parameters(job), table, job.seed)
+    return _Finding(fit.adjacency, fit.converged, fit.iterations, {"validation": fit.score})
 
 
-def _trace(job: Job, sample: Sample) -> _Learned:
-    model = _estimator(job).fit(sample.rows)
-    A_phi = np.asarray(model.A_phi_trace_, dtype=np.float64)
-    trace = {"iterations": model.trace_["iteration"].tolist(), "A_phi": A_phi.tolist()}
-    return _learned(model, trace=trace)
+def _trace(job: Job, table: Table) -> _Finding:
+    model = _estimator(job).fit(table)
+    learned = model.learned_
+    trace = {
+        "iterations": learned.trace["iteration"].tolist(),
+        "A_phi": np.asarray(learned.matrices["A_phi_trace"], dtype=np.float64).tolist(),
+        "epsilon": float(model.mask_threshold),
+    }
+    return _Finding(learned.adjacency, learned.converged, learned.n_iter, {}, trace)
 
 
-_TASKS: dict[str, Callable[[Job, Sample], _Learned]] = {
+_TASKS: dict[str, Callable[[Job, Table], _Finding]] = {
     "fit": _fit,
     "validate": _validate,
     "trial": _trial,
@@ -143,29 +103,27 @@ _TASKS: dict[str, Callable[[Job, Sample], _Learned]] = {
 }
 
 
-def _least_squares(model: Any, rows: pd.DataFrame) -> float:
+def _least_squares(model: Any, rows: Table) -> float:
     """-1/2 |x - W' x|^2 for centred rows, mean over rows: the objective of NOTEARS without its L1 term."""
-    values = rows.to_numpy()
-    centred = values - values.mean(axis=0)
-    residuals: np.ndarray = centred - centred @ model.coefficients_
+    centred = rows.values - rows.values.mean(axis=0)
+    residuals: np.ndarray = centred - centred @ model.learned_.matrices["coefficients"]
     return -0.5 * float(np.square(residuals).sum(axis=1).mean())
 
 
-def _evidence_lower_bound(model: Any, rows: pd.DataFrame) -> float:
+def _evidence_lower_bound(model: Any, rows: Table) -> float:
     return float(model.evidence_lower_bound(rows))
 
 
-_OBJECTIVES: dict[str, Callable[[Any, pd.DataFrame], float]] = {
+_OBJECTIVES: dict[str, Callable[[Any, Table], float]] = {
     "notears": _least_squares,
     "dag-gnn": _evidence_lower_bound,
 }
-"""Methods whose score in the paper's ablation is not a log-likelihood."""
+"""Scores in the paper's ablation that are not log-likelihoods, by method."""
 
 
-def _compared(job: Job, sample: Sample, learned: _Learned, seconds: float) -> Outcome:
-    names = [str(name) for name in sample.rows.columns]
-    facts = compare((sample.truth, names), (learned.adjacency, names))
-    return Outcome(
+def _compared(job: Job, names: tuple[str, ...], truth: np.ndarray, finding: _Finding, seconds: float) -> JobResult:
+    facts = compare((truth, names), (finding.adjacency, names))
+    return JobResult(
         job.key,
         "done",
         shd=facts["shd"],
@@ -174,12 +132,12 @@ def _compared(job: Job, sample: Sample, learned: _Learned, seconds: float) -> Ou
         sid_upper=facts["sid_upper"],
         n_true_edges=facts["n_true_edges"],
         n_edges=facts["n_estimated_edges"],
-        scores=learned.scores,
-        iterations=learned.iterations,
-        converged=learned.converged,
+        scores=finding.scores,
+        iterations=finding.iterations,
+        converged=finding.converged,
         seconds=seconds,
-        names=names,
-        truth=np.argwhere(sample.truth).tolist(),
-        edges=np.argwhere(learned.adjacency).tolist(),
-        trace=learned.trace,
+        names=list(names),
+        truth=np.argwhere(truth).tolist(),
+        edges=np.argwhere(finding.adjacency).tolist(),
+        trace=finding.trace,
     )

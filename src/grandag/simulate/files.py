@@ -1,4 +1,4 @@
-"""What a simulation leaves on disk: data, truth in two formats, configuration."""
+"""Simulations by name, and what they leave on disk: data, truth in two formats, configuration."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from grandag import __version__
 from grandag.graph import to_json
 from grandag.parameters import ParameterError, check_parameters, integer
 from grandag.simulate.graphs import draw_graph
 from grandag.simulate.scenario import Scenario, draw_scenario
 from grandag.simulate.sortability import r2_sortability, varsortability
 from grandag.simulate.syntren import draw_syntren
+from grandag.version import __version__
 
-__all__ = ["facts", "outcome", "simulate", "write_scenario"]
+__all__ = ["facts", "headline", "simulate", "write_scenario"]
 
 
 def simulate(
@@ -29,13 +29,13 @@ def simulate(
     n_nodes: int | None = None,
     n_edges: float | None = None,
     n_rows: int | None = None,
-    law: str | None = None,
+    distributions: str | None = None,
     seed: int = 0,
 ) -> Scenario:
-    """A scenario as the command line describes it; None stands for the paper's choice."""
+    """A scenario by the name of its mechanism, as the command line has it; None stands for the paper's choice."""
     check_parameters({"random_state": seed}, {"random_state": integer(0)})
     if mechanism == "syntren":
-        for name, value in {"graph": graph, "n_edges": n_edges, "law": law}.items():
+        for name, value in {"graph": graph, "n_edges": n_edges, "distributions": distributions}.items():
             if value is not None:
                 raise ParameterError(
                     name, "has no meaning for syntren, which has its own graph and noise: leave it out."
@@ -45,7 +45,7 @@ def simulate(
     graph_stream, data_stream = np.random.default_rng(seed).spawn(2)
     adjacency = draw_graph(graph or "er", nodes, nodes if n_edges is None else n_edges, graph_stream)
     rows = 1000 if n_rows is None else n_rows
-    scenario = draw_scenario(mechanism, adjacency, rows, data_stream, law=law or "released")
+    scenario = draw_scenario(mechanism, adjacency, rows, data_stream, distributions=distributions or "released")
     chosen = {"graph": graph or "er", "expected_edges": n_edges}
     return replace(scenario, configuration={**chosen, **scenario.configuration})
 
@@ -93,8 +93,8 @@ def _write_parquet(data: pd.DataFrame, path: Path) -> None:
         raise ValueError("Writing Parquet needs pyarrow: pip install 'grandag[parquet]'.") from None
 
 
-def outcome(known: dict[str, Any]) -> str:
-    """Two lines on a simulation: sizes, and how sortable the data are."""
+def headline(known: dict[str, Any]) -> str:
+    """A simulation in two lines: its sizes, and how sortable the data are."""
 
     def share(name: str) -> str:
         return "not defined" if known[name] is None else f"{known[name]:.2f}"
@@ -104,5 +104,5 @@ def outcome(known: dict[str, Any]) -> str:
     return (
         f"{sizes}{drawn}\n"
         f"varsortability {share('varsortability')}, R2-sortability {share('r2_sortability')} "
-        "(0.5: the score says nothing of the order; near 0 or 1: sorting by it is enough)"
+        "(0.5: the score says nothing about the order; near 0 or 1: sorting by it is enough)"
     )

@@ -8,8 +8,8 @@ goes on between and beyond the inputs as a draw of the process given these value
     f(x) = g(x) + k(x, X) (K + jitter I)^-1 (y - g(X))
 
 with g a second, independent draw by random Fourier features. The plain interpolant k(x, X) K^-1 y would fall to 0
-between the inputs when there are several parents, so that new rows would follow another law than the first ones; this
-does not. Beyond `EXACT_ROWS` rows the function is g alone,
+between the inputs when there are several parents, so that new rows would have another distribution than the first
+ones; this does not. Beyond `EXACT_ROWS` rows the function is g alone,
 
     g(x) = sum_k a_k cos(w_k' x + b_k),   w_k ~ N(0, I),  b_k ~ U[0, 2 pi],  a_k ~ Rayleigh / sqrt(number of features)
 

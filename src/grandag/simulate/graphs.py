@@ -17,10 +17,10 @@ __all__ = ["GRAPHS", "complete", "draw_graph", "empty", "erdos_renyi", "scale_fr
 
 
 def erdos_renyi(n_nodes: int, n_edges: float, random_state: Any = None) -> np.ndarray:
-    """A random order of the nodes; each forward edge is there with probability p = 2 e / (d^2 - d), independently.
+    """An Erdos-Renyi DAG: each forward edge of a random order has probability p = 2 e / (d^2 - d), independently.
 
     `n_edges` is the expected number e. The number of edges is drawn first (binomial), then that many distinct pairs:
-    the same law as d (d - 1) / 2 coins, at a cost of the edges only.
+    the same distribution as d (d - 1) / 2 coins, at a cost that depends on the edges alone.
 
     >>> int(erdos_renyi(4, 6).sum())  # p = 1
     6
@@ -39,7 +39,7 @@ def erdos_renyi(n_nodes: int, n_edges: float, random_state: Any = None) -> np.nd
 def scale_free(
     n_nodes: int, n_attachments: int, random_state: Any = None, *, hubs: str = "sinks", attraction: float = 2.0
 ) -> np.ndarray:
-    """Preferential attachment after Barabasi and Albert: nodes come one by one and attach to earlier ones.
+    """A scale-free DAG by Barabasi and Albert's preferential attachment: new nodes attach to earlier ones.
 
     Each new node makes `n_attachments` draws *with replacement* among the earlier nodes, with probability proportional
     to (attachments received + `attraction`); repeated draws make one edge. So 10 nodes have 9 edges with one
@@ -71,7 +71,7 @@ def scale_free(
 
 
 def complete(n_nodes: int, random_state: Any = None) -> np.ndarray:
-    """Every earlier node of a random order points to every later one."""
+    """A complete DAG: every earlier node of a random order points to every later one."""
     check_parameters({"n_nodes": n_nodes}, {"n_nodes": integer(1)})
     place = as_generator(random_state).permutation(n_nodes)
     adjacency: np.ndarray = place[:, None] < place
@@ -79,7 +79,7 @@ def complete(n_nodes: int, random_state: Any = None) -> np.ndarray:
 
 
 def empty(n_nodes: int) -> np.ndarray:
-    """No edges."""
+    """A graph without edges."""
     check_parameters({"n_nodes": n_nodes}, {"n_nodes": integer(1)})
     return np.zeros((n_nodes, n_nodes), dtype=bool)
 

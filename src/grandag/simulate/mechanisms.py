@@ -31,7 +31,17 @@ from scipy.special import expit
 from grandag.parameters import check_parameters, one_of
 from grandag.simulate.gaussian_process import GaussianProcessFunction, draw_function
 
-__all__ = ["KINDS", "LAWS", "Kind", "Linear", "Mechanism", "Noise", "NoiseLaw", "draw_mechanism", "find_kind"]
+__all__ = [
+    "DISTRIBUTIONS",
+    "KINDS",
+    "Kind",
+    "Linear",
+    "Mechanism",
+    "Noise",
+    "NoiseFamily",
+    "draw_mechanism",
+    "find_kind",
+]
 
 _STANDARD: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
     "normal": lambda rng, n: rng.normal(size=n),
@@ -51,20 +61,20 @@ _LINKS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
 class Noise:
     """location + scale * (a standard normal, standard Laplace, U[0, 1] or absolute standard normal)."""
 
-    law: str
+    distribution: str
     scale: float
     location: float = 0.0
 
     def sample(self, n_rows: int, rng: np.random.Generator) -> np.ndarray:
         """Independent values."""
-        return self.location + self.scale * _STANDARD[self.law](rng, n_rows)
+        return self.location + self.scale * _STANDARD[self.distribution](rng, n_rows)
 
 
 @dataclass(frozen=True)
-class NoiseLaw:
-    """A law of noises: the variance (or the scale) is itself uniform on [low, high]."""
+class NoiseFamily:
+    """Noises of one distribution whose variance (or scale) is itself uniform on [low, high]."""
 
-    law: str
+    distribution: str
     low: float
     high: float
     of: str = "scale"
@@ -73,7 +83,7 @@ class NoiseLaw:
     def draw(self, rng: np.random.Generator) -> Noise:
         """The noise of one variable."""
         value = rng.uniform(self.low, self.high)
-        return Noise(self.law, float(np.sqrt(value)) if self.of == "variance" else value, self.location)
+        return Noise(self.distribution, float(np.sqrt(value)) if self.of == "variance" else value, self.location)
 
 
 @dataclass(frozen=True)
@@ -111,10 +121,14 @@ class Mechanism:
         return self.value(parents, self.noise.sample(len(parents), rng))
 
     def describe(self) -> dict[str, Any]:
-        """The facts as plain values."""
+        """The mechanism's kind and constants as plain values."""
         facts: dict[str, Any] = {
             "link": self.link,
-            "noise": {"law": self.noise.law, "location": self.noise.location, "scale": self.noise.scale},
+            "noise": {
+                "distribution": self.noise.distribution,
+                "location": self.noise.location,
+                "scale": self.noise.scale,
+            },
             "offset": self.offset,
             "scale": self.scale,
         }
@@ -128,8 +142,8 @@ class Kind:
     """One kind of data: how functions, noises and roots are drawn."""
 
     function: Callable[[np.ndarray, np.random.Generator], tuple[GaussianProcessFunction | Linear, np.ndarray]]
-    noise: NoiseLaw
-    root: NoiseLaw
+    noise: NoiseFamily
+    root: NoiseFamily
     link: str = "additive"
     rescale: str = "none"
 
@@ -152,38 +166,42 @@ def _sum(parents: np.ndarray, rng: np.random.Generator) -> tuple[Linear, np.ndar
     return function, function(parents)
 
 
-_FIFTH = NoiseLaw("normal", 0.04, 0.08, "variance")  # 0.2 N(0, U[1, 2])
-_GAUSSIAN_ROOT = NoiseLaw("normal", 1.0, 2.0, "variance")
-_SYMMETRIC_ROOT = NoiseLaw("uniform", 2.0, 2.0, location=-1.0)
-_POSITIVE_ROOT = NoiseLaw("uniform", 2.0, 2.0)
+_FIFTH = NoiseFamily("normal", 0.04, 0.08, "variance")  # 0.2 N(0, U[1, 2])
+_GAUSSIAN_ROOT = NoiseFamily("normal", 1.0, 2.0, "variance")
+_SYMMETRIC_ROOT = NoiseFamily("uniform", 2.0, 2.0, location=-1.0)
+_POSITIVE_ROOT = NoiseFamily("uniform", 2.0, 2.0)
 _LINEAR = Kind(_linear, _FIFTH, _SYMMETRIC_ROOT)
 _ADDITIVE = Kind(_additive, _FIFTH, _SYMMETRIC_ROOT)
 
 KINDS: dict[str, dict[str, Kind]] = {
     "gauss-anm": {
         "released": Kind(_gaussian_process, _FIFTH, _GAUSSIAN_ROOT),
-        "text": Kind(_gaussian_process, NoiseLaw("normal", 0.4, 0.8, "variance"), _GAUSSIAN_ROOT),
+        "text": Kind(_gaussian_process, NoiseFamily("normal", 0.4, 0.8, "variance"), _GAUSSIAN_ROOT),
     },
     "lin": {"released": _LINEAR, "text": _LINEAR},
     "add-func": {"released": _ADDITIVE, "text": _ADDITIVE},
     "pnl-gp": {
-        "released": Kind(_gaussian_process, NoiseLaw("laplace", 0, 0.5), _SYMMETRIC_ROOT, "sigmoid", "standard"),
-        "text": Kind(_gaussian_process, NoiseLaw("laplace", 0, 1), _SYMMETRIC_ROOT, "sigmoid"),
+        "released": Kind(_gaussian_process, NoiseFamily("laplace", 0, 0.5), _SYMMETRIC_ROOT, "sigmoid", "standard"),
+        "text": Kind(_gaussian_process, NoiseFamily("laplace", 0, 1), _SYMMETRIC_ROOT, "sigmoid"),
     },
     "pnl-mult": {
-        "released": Kind(_sum, NoiseLaw("uniform", 0, 0.5), _POSITIVE_ROOT, "multiplicative", "positive"),
-        "text": Kind(_sum, NoiseLaw("half-normal", 0, 1, "variance"), _POSITIVE_ROOT, "multiplicative"),
+        "released": Kind(_sum, NoiseFamily("uniform", 0, 0.5), _POSITIVE_ROOT, "multiplicative", "positive"),
+        "text": Kind(_sum, NoiseFamily("half-normal", 0, 1, "variance"), _POSITIVE_ROOT, "multiplicative"),
     },
 }
-"""Kinds of data by name, then by law."""
+"""Kinds of data by name, then by whose distributions they follow."""
 
-LAWS = ("released", "text")
+DISTRIBUTIONS = ("released", "text")
+"""Whose distributions data follow: those of the authors' released files, or those of the paper's text."""
 
 
-def find_kind(name: str, law: str) -> Kind:
+def find_kind(name: str, distributions: str) -> Kind:
     """The entry of the table, or an error that lists the legal names."""
-    check_parameters({"mechanism": name, "law": law}, {"mechanism": one_of(*KINDS), "law": one_of(*LAWS)})
-    return KINDS[name][law]
+    check_parameters(
+        {"mechanism": name, "distributions": distributions},
+        {"mechanism": one_of(*KINDS), "distributions": one_of(*DISTRIBUTIONS)},
+    )
+    return KINDS[name][distributions]
 
 
 def draw_mechanism(kind: Kind, parents: np.ndarray, rng: np.random.Generator) -> tuple[Mechanism, np.ndarray]:

@@ -1,6 +1,6 @@
 """A simulated truth: data, the graph they came from, and the model itself, observed or under interventions.
 
-The observational law is  x_j = f_j(x_parents(j), N_j)  with independent noises, in topological order. Under
+The observational distribution is  x_j = f_j(x_parents(j), N_j)  with independent noises, in topological order. Under
 do(x_i = v) the equation of x_i is replaced by x_i = v and all others stay: this is the distribution that the
 structural intervention distance (SID) is about, and a learner can be tested against it here.
 """
@@ -26,13 +26,13 @@ __all__ = ["NodeMechanism", "Scenario", "draw_scenario"]
 
 
 class NodeMechanism(Protocol):
-    """What a scenario needs of each variable's mechanism."""
+    """The mechanism of one variable, as a scenario uses it."""
 
     def sample(self, parents: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """The variable for given rows of its parents (n, p), with fresh noise."""
 
     def describe(self) -> dict[str, Any]:
-        """The facts as plain values."""
+        """The mechanism's kind and constants as plain values."""
 
 
 @dataclass(frozen=True)
@@ -116,12 +116,13 @@ def draw_scenario(
     n_rows: int = 1000,
     random_state: Any = None,
     *,
-    law: str = "released",
+    distributions: str = "released",
     names: Sequence[str] | None = None,
 ) -> Scenario:
     """A model of the given kind ("gauss-anm", "lin", "add-func", "pnl-gp", "pnl-mult") on a graph, and rows of it.
 
-    `law="released"` follows the authors' files, "text" the paper's appendix (see `grandag.simulate.mechanisms`).
+    `distributions="released"` follows the authors' files, "text" the paper's appendix (see
+    `grandag.simulate.mechanisms`).
 
     >>> from grandag import simulate
     >>> scenario = simulate.draw_scenario("gauss-anm", simulate.erdos_renyi(10, 10, random_state=1), random_state=1)
@@ -130,7 +131,7 @@ def draw_scenario(
     >>> scenario.sample(5, random_state=2, do={"X3": 1.5})["X3"].tolist()
     [1.5, 1.5, 1.5, 1.5, 1.5]
     """
-    kind = find_kind(mechanism, law)
+    kind = find_kind(mechanism, distributions)
     check_parameters({"n_rows": n_rows}, {"n_rows": integer(1)})
     adjacency = _checked(adjacency)
     n_nodes = len(adjacency)
@@ -144,7 +145,12 @@ def draw_scenario(
         for node in topological_order(adjacency):
             mechanisms[node], values[:, node] = draw_mechanism(kind, values[:, adjacency[:, node]], streams[node])
     ordered = tuple(mechanisms[node] for node in range(n_nodes))
-    configuration: dict[str, Any] = {"mechanism": mechanism, "law": law, "rows": n_rows, "nodes": n_nodes}
+    configuration: dict[str, Any] = {
+        "mechanism": mechanism,
+        "distributions": distributions,
+        "rows": n_rows,
+        "nodes": n_nodes,
+    }
     methods = {m.function.method for m in ordered if isinstance(m.function, GaussianProcessFunction)}
     configuration["functions_drawn_by"] = methods.pop() if methods else None
     return Scenario(pd.DataFrame(values, columns=columns), adjacency, ordered, configuration)

@@ -32,7 +32,7 @@ class SourceNetwork:
     signs: np.ndarray
 
     def neighbours(self) -> list[np.ndarray]:
-        """For each gene its regulators and targets."""
+        """The regulators and targets of each gene."""
         one, other = np.r_[self.regulators, self.targets], np.r_[self.targets, self.regulators]
         order = np.argsort(one, kind="stable")
         return np.split(other[order], np.cumsum(np.bincount(one, minlength=len(self.genes)))[:-1])

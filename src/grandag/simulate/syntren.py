@@ -62,7 +62,7 @@ class Condition:
         return rng.uniform(size=len(parents))
 
     def describe(self) -> dict[str, Any]:
-        """The facts as plain values."""
+        """The kind of this mechanism as plain values."""
         return {"function": "external condition"}
 
 
@@ -80,7 +80,7 @@ class InputGene:
         return self.maximum * (_noisy(1 - level, self.noise, rng) if self.is_opposite else level)
 
     def describe(self) -> dict[str, Any]:
-        """The facts as plain values."""
+        """The gene's kind and constants as plain values."""
         return {"function": "input gene", "maximum": self.maximum, "is_opposite": self.is_opposite}
 
 
@@ -124,7 +124,7 @@ class RegulatedGene:
         return damped
 
     def describe(self) -> dict[str, Any]:
-        """The facts as plain values."""
+        """The gene's kind and constants as plain values."""
         return {
             "function": "kinetics",
             "maximum": self.maximum,
@@ -177,7 +177,7 @@ def _draw_regulated(
 
 
 def _draw_conditions(is_root: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """For each condition (row) the genes that follow it (1) and the genes that follow its opposite (-1)."""
+    """Conditions (rows) by genes: 1 where a gene follows the condition, -1 where it follows its opposite."""
     roots = rng.permutation(np.flatnonzero(is_root))
     n_conditions = (len(roots) + 1) // 2
     condition_of = np.r_[np.arange(n_conditions), rng.integers(n_conditions, size=len(roots) - n_conditions)]

@@ -1,36 +1,33 @@
-"""Hyper-parameters by held-out score (appendix "Hyperparameter Selection via Held-out Score" of the paper).
+"""Fits that are scored on held-out rows (appendix "Hyperparameter Selection via Held-out Score" of the paper).
 
     score = 1 / (n d)  sum over the n held-out rows and the d variables of  log p_j(x_j | parents of j)
 
-in the units of the table, without regulariser, of the model that was trained anew on its final graph. 80 % of the rows
-are for everything else: candidates, training, thresholds, pruning, scaling, retraining. The held-out 20 % decide when
-GraN-DAG stops, as the paper has it, and the score.
+in the units of the table, without regulariser, for the model that was retrained on its final graph. Everything else
+uses the other 80 % of the rows: candidates, training, thresholds, pruning, scaling, retraining. As in the paper, the
+held-out 20 % decide when GraN-DAG stops, and the score.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from grandag.learned import TrainingError
-from grandag.methods.registry import METHODS, build
-from grandag.parameters import ParameterError
+from grandag.methods.registry import build
 from grandag.progress import Listener
-from grandag.reproduction.result_table import Figure
-from grandag.table import MIN_ROWS, as_table, constant_columns, split_rows
+from grandag.table import MIN_ROWS, Table, as_table, constant_columns, split_rows
 
-__all__ = ["HELD_OUT_FRACTION", "HeldOutFit", "convergence_flag", "held_out_fit", "improvement_flag", "per_variable"]
+__all__ = ["FEWEST_ROWS", "HELD_OUT_FRACTION", "HeldOutFit", "held_out_fit", "hold_out", "per_variable"]
 
 HELD_OUT_FRACTION = 0.2
 
-_CONVERGENCE_FLAGS = {"***": 10 / 50, "**": 25 / 50, "*": 45 / 50}
-"""The share of converged trials below which a flag is due."""
+FEWEST_ROWS = math.ceil(MIN_ROWS / (1 - HELD_OUT_FRACTION))
+"""The smallest table whose training rows suffice for a fit."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +45,14 @@ class HeldOutFit:
 
     @property
     def n_edges(self) -> int:
-        """An undirected edge of an equivalence class is one."""
+        """The number of edges; an undirected edge of an equivalence class counts once."""
         return int((self.adjacency | self.adjacency.T).sum()) // 2
+
+
+def hold_out(table: Table, seed: int) -> tuple[Table, Table]:
+    """A random 80 % of the rows to train on, and the others; the same seed gives the same split."""
+    train, held_out = split_rows(len(table.values), HELD_OUT_FRACTION, np.random.default_rng(seed))
+    return table.take(train), table.take(held_out)
 
 
 def held_out_fit(
@@ -63,18 +66,18 @@ def held_out_fit(
 ) -> HeldOutFit:
     """Fit a method to a random 80 % of the rows and score it on the rest.
 
-    The seed decides the split, and is the method's random state: fits with the same seed compare.
+    The seed decides the split, and is the method's random state: fits with the same seed can be compared.
 
     Args:
-        method: Its name in the registry.
-        parameters: Of its estimator; all others are the preset's.
+        method: The method's name in the registry.
+        parameters: Parameters of its estimator; all others are those of the preset.
         X: The table.
-        seed: Of split and fit.
-        preset: What `parameters` are changes to.
-        listener: Told how far the fit is; an exception of its own ends it.
+        seed: Seed of the split and of the fit.
+        preset: The preset that `parameters` change.
+        listener: Called with the progress of the fit; an exception that it raises ends the fit.
 
     Raises:
-        TrainingError: If training broke down, or the score is no number.
+        TrainingError: If training broke down, or the score is not finite.
 
     Example:
         >>> from grandag import datasets
@@ -83,56 +86,26 @@ def held_out_fit(
         ((11, 11), True)
     """
     estimator = build(method, parameters, preset=preset, seed=seed)
-    if not hasattr(estimator, "score"):
-        scored = ", ".join(name for name, entry in METHODS.items() if hasattr(entry.estimator(), "score"))
-        raise ParameterError("method", f"must have a density to be scored by, as {scored} have; got {method!r}.")
-    fewest = math.ceil(MIN_ROWS / (1 - HELD_OUT_FRACTION))
-    table = as_table(X, missing=estimator.missing, min_rows=fewest)
-    rows = pd.DataFrame(table.values, columns=list(table.names))
-    chosen = split_rows(len(rows), HELD_OUT_FRACTION, np.random.default_rng(seed))
-    train, held_out = (rows.iloc[indices].reset_index(drop=True) for indices in chosen)
+    table = as_table(X, missing=estimator.missing, min_rows=FEWEST_ROWS)
+    train, held_out = hold_out(table, seed)
     start = time.perf_counter()
     estimator.fit(train, held_out=held_out, listener=listener)
     score = per_variable(estimator.score(held_out), train)
     if not math.isfinite(score):
         raise TrainingError(f"The held-out score of {method!r} is {score}: its model gives some row no probability.")
+    learned = estimator.learned_
     return HeldOutFit(
         method,
         dict(parameters),
         score,
         table.names,
-        estimator.adjacency_,
-        bool(getattr(estimator, "converged_", True)),
-        getattr(estimator, "n_iter_", None),
+        learned.adjacency,
+        learned.converged,
+        learned.n_iter,
         time.perf_counter() - start,
     )
 
 
-def per_variable(joint: float, train: pd.DataFrame) -> float:
+def per_variable(joint: float, train: Table) -> float:
     """A joint log-likelihood as a mean over the variables that have a density, those that vary in the training rows."""
-    return joint / int((~constant_columns(train.to_numpy())).sum())
-
-
-def improvement_flag(
-    default_values: Iterable[float], tuned_values: Iterable[float], *, lower_is_better: bool = True
-) -> str:
-    """What hyper-parameter search did to a measure: "++", "+", "-", "--", or "" if its mean is the same.
-
-    Doubled if the means differ by more than one standard deviation. The paper does not say of which runs. Its figures
-    do: with that of the tuned ones 339 of 362 flags follow from the figures beside them, with that of the default ones
-    313 (tools/count_flags.py). A single value, as for Sachs, has no deviation, and no flag of it is doubled.
-    """
-    default, tuned = Figure.of(default_values), Figure.of(tuned_values)
-    gain = default.mean - tuned.mean if lower_is_better else tuned.mean - default.mean
-    if gain == 0:
-        return ""
-    is_clear = tuned.deviation is not None and abs(gain) > tuned.deviation
-    return ("+" if gain > 0 else "-") * (2 if is_clear else 1)
-
-
-def convergence_flag(mean_converged: float, trials: int = 50) -> str:
-    """How few of the trials converged, on average over data sets: "***", "**", "*", or "" for nearly all.
-
-    Below 10, 25 and 45 of the paper's 50, and the same shares of any other number; a limit itself counts as reached.
-    """
-    return next((flag for flag, share in _CONVERGENCE_FLAGS.items() if mean_converged < share * trials), "")
+    return joint / int((~constant_columns(train.values)).sum())

@@ -1,7 +1,7 @@
 """Where the parameters of trials come from: random draws, or a sampler of Optuna's by ask and tell.
 
-Random search draws all of them before it starts. Other samplers learn from the trials that are done: they are asked
-for a round of trials at a time, however many processes run them, so that a seed gives the same search on any machine.
+Random search draws all of them before it starts. Other samplers learn from finished trials: they are asked for one
+round of trials at a time, however many processes run them, so that a seed gives the same search on any machine.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from grandag.tuning.spaces import Choice, Space, draw_from
 __all__ = ["SAMPLERS", "Search", "searching"]
 
 _OPTUNA = {"tpe": "TPESampler", "genetic": "NSGAIISampler"}
-"""Samplers that learn from earlier trials, and Optuna's classes for them."""
+"""Samplers that learn from earlier trials, and the names of Optuna's classes."""
 
 SAMPLERS = ("random", *_OPTUNA)
 
 _ROUND = 5
-"""Trials that a sampler of Optuna's is asked for before it is told of any of them."""
+"""Number of trials that a sampler of Optuna's is asked for before it learns any of their scores."""
 
 
 class Search(Protocol):
-    """Gives parameters, a round of trials at a time, and may learn from their scores."""
+    """Proposes parameters, one round of trials at a time, and may learn from their scores."""
 
     def ask(self, n: int) -> list[dict[str, Any]]:
-        """Parameters of the next round: at most n trials."""
+        """The parameters of the next round, of at most n trials."""
 
     def tell(self, scores: Sequence[float]) -> None:
-        """The scores of the round; NaN for a trial that failed."""
+        """Take the scores of the round; NaN for a trial that failed."""
 
 
 class _RandomSearch:
@@ -42,12 +42,12 @@ class _RandomSearch:
         self.space, self.fixed, self.seed = space, fixed, seed
 
     def ask(self, n: int) -> list[dict[str, Any]]:
-        """All n in one round."""
+        """All n trials in one round."""
         drawn = draw_from(self.space, n, self.seed)
         return [{name: value for name, value in values.items() if name not in self.fixed} for values in drawn]
 
     def tell(self, scores: Sequence[float]) -> None:
-        """Nothing is learned from them."""
+        """Learn nothing from them."""
 
 
 class _OptunaSearch:
@@ -59,20 +59,20 @@ class _OptunaSearch:
         self.study = optuna.create_study(direction="maximize", sampler=sampler)
         self.failed = optuna.trial.TrialState.FAIL
         self.distributions: dict[str, optuna.distributions.BaseDistribution] = {
-            name: optuna.distributions.CategoricalDistribution(law.values)
-            if isinstance(law, Choice)
-            else optuna.distributions.FloatDistribution(10.0**law.low, 10.0**law.high, log=True)
-            for name, law in space.items()
+            name: optuna.distributions.CategoricalDistribution(values.values)
+            if isinstance(values, Choice)
+            else optuna.distributions.FloatDistribution(10.0**values.low, 10.0**values.high, log=True)
+            for name, values in space.items()
             if name not in fixed
         }
 
     def ask(self, n: int) -> list[dict[str, Any]]:
-        """A round."""
+        """One round of trials."""
         self.asked = [self.study.ask(self.distributions) for _ in range(min(n, _ROUND))]
         return [dict(trial.params) for trial in self.asked]
 
     def tell(self, scores: Sequence[float]) -> None:
-        """In the order in which they were asked for, not in that in which they ended."""
+        """Pass on the scores in the order in which trials were asked for, not in which they ended."""
         for trial, score in zip(self.asked, scores, strict=True):
             if math.isnan(score):
                 self.study.tell(trial, state=self.failed)
@@ -82,7 +82,7 @@ class _OptunaSearch:
 
 @contextmanager
 def searching(sampler: Any, space: Space, fixed: Container[str], seed: int) -> Iterator[Search]:
-    """The search behind a sampler or its name; Optuna says nothing while it lasts."""
+    """The search for a sampler or the name of one; Optuna's log is silent meanwhile."""
     if isinstance(sampler, str):
         check_parameters({"sampler": sampler}, {"sampler": one_of(*SAMPLERS)})
     if sampler == "random":

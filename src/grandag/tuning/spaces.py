@@ -1,6 +1,6 @@
-"""The paper's search spaces for hyper-parameters (its last table) in terms of our estimators, and draws from them.
+"""The paper's search spaces for hyper-parameters (its last table) as the parameters of methods declare them, and draws from them.
 
-    U{a, b, ...}            one of the values, each as likely: `Choice`. So is the table's U[0.5, 0.75, 1, 2].
+    U{a, b, ...}            one of the values, each equally likely: `Choice`. So is the table's U[0.5, 0.75, 1, 2].
     Log(x) ~ U[low, high]   x = 10^u with u uniform between the two, in whichever order they stand: `PowerOfTen`.
 
 The table does not say which logarithm. It is base 10: only then are the paper's own learning rates of 10^-2 and 10^-4
@@ -9,88 +9,20 @@ and its pruning cutoff of 10^-3 within the ranges (e^-3 would be a cutoff of 0.0
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from grandag.parameters import ParameterError
+from grandag.methods.registry import METHODS, find
+from grandag.parameters import Choice, Distribution, ParameterError, PowerOfTen, parameters_of
 
-__all__ = ["NOT_OFFERED", "SPACES", "Choice", "Law", "PowerOfTen", "Space", "draw", "draw_from", "space_of"]
+__all__ = ["NOT_OFFERED", "Choice", "Distribution", "PowerOfTen", "Space", "draw", "draw_from", "space_of"]
 
-
-@dataclass(frozen=True)
-class Choice:
-    """One of some values, each as likely."""
-
-    values: tuple[Any, ...]
-
-    def draw(self, rng: np.random.Generator) -> Any:
-        """One value."""
-        return self.values[int(rng.integers(len(self.values)))]
-
-
-@dataclass(frozen=True)
-class PowerOfTen:
-    """10^u, u uniform between two exponents."""
-
-    low: float
-    high: float
-
-    def draw(self, rng: np.random.Generator) -> float:
-        """One value."""
-        return float(10.0 ** rng.uniform(self.low, self.high))
-
-
-Law = Choice | PowerOfTen
-Space = Mapping[str, Law]
-"""The law of each parameter, by its name in the estimator; all independent."""
-
-_TOLERANCE = Choice((1e-6, 1e-8, 1e-10))
-_UNITS = Choice((16, 32, 64, 128, 256))
-
-_GRANDAG: Space = MappingProxyType(
-    {
-        "learning_rate": PowerOfTen(-3, -2),  # of the first subproblem
-        "later_learning_rate": PowerOfTen(-4, -3),
-        "mask_threshold": Choice((1e-3, 1e-4, 1e-5)),  # epsilon
-        "prune_cutoff": Choice((1e-5, 1e-4, 1e-3, 1e-2, 1e-1)),
-        "n_units": Choice((4, 8, 16, 32)),
-        "n_layers": Choice((1, 2, 3)),
-        "tolerance": _TOLERANCE,
-        "neighbour_threshold": Choice(
-            (0.5, 0.75, 1.0, 2.0)
-        ),  # counts where neighbours are selected, from 50 columns on
-    }
-)
-
-SPACES: Mapping[str, Space] = MappingProxyType(
-    {
-        "grandag": _GRANDAG,
-        "grandag++": _GRANDAG,
-        "dag-gnn": MappingProxyType(
-            {
-                "learning_rate": PowerOfTen(-4, -2),
-                "n_encoder_units": _UNITS,
-                "n_decoder_units": _UNITS,
-                "tolerance": _TOLERANCE,
-            }
-        ),
-        "notears": MappingProxyType(
-            {
-                "sparsity": Choice((0.001, 0.005, 0.01, 0.05, 0.1, 0.5)),
-                "weight_threshold": Choice((0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)),
-                "tolerance": _TOLERANCE,
-            }
-        ),
-        "cam": MappingProxyType({"prune_cutoff": PowerOfTen(-6, 0)}),
-        "gsf": MappingProxyType({"regulariser": PowerOfTen(-4, 4)}),
-        "ges": MappingProxyType({"penalty": PowerOfTen(-4, 4)}),
-    }
-)
-"""By name in the registry of methods."""
+Space = Mapping[str, Distribution]
+"""The distribution of each parameter, by its name in the estimator; all are independent."""
 
 NOT_OFFERED: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
@@ -102,18 +34,26 @@ NOT_OFFERED: Mapping[str, Mapping[str, str]] = MappingProxyType(
         )
     }
 )
-"""What the paper searched over and our estimators do not have, with the reason."""
+"""Hyper-parameters of the paper that our estimators do not have, with the reason."""
 
 
 def space_of(method: str) -> Space:
-    """The paper's space of a method, or an error that names those that have one."""
-    if method not in SPACES:
-        raise ParameterError("method", f"must have a search space, as {', '.join(SPACES)} have; got {method!r}.")
-    return SPACES[method]
+    """The search space that a method declares, or an error that names the methods that declare one."""
+    space = _declared(method) if method in METHODS else {}
+    if not space:
+        find(method)
+        searched = ", ".join(name for name in METHODS if _declared(name))
+        raise ParameterError("method", f"must have a search space, as {searched} have; got {method!r}.")
+    return space
+
+
+def _declared(method: str) -> Space:
+    declared = parameters_of(METHODS[method].estimator())
+    return {name: parameter.search for name, parameter in declared.items() if parameter.search is not None}
 
 
 def draw(method: str, n: int, seed: int = 0) -> list[dict[str, Any]]:
-    """`n` random combinations of a method's hyper-parameters from the paper's space.
+    """`n` random combinations of a method's hyper-parameters from its space.
 
     The k-th depends on the seed and on k, not on n: more of them are a continuation.
 
@@ -125,6 +65,9 @@ def draw(method: str, n: int, seed: int = 0) -> list[dict[str, Any]]:
 
 
 def draw_from(space: Space, n: int, seed: int = 0) -> list[dict[str, Any]]:
-    """The same for any space."""
-    streams = (np.random.default_rng(stream) for stream in np.random.SeedSequence(seed).spawn(n))
-    return [{name: law.draw(rng) for name, law in space.items()} for rng in streams]
+    """`n` combinations from any space; each parameter has its own random numbers, whatever else is searched."""
+    return [{name: distribution.draw(_stream(seed, k, name)) for name, distribution in space.items()} for k in range(n)]
+
+
+def _stream(seed: int, trial: int, name: str) -> np.random.Generator:
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(trial, zlib.crc32(name.encode()))))

@@ -1,6 +1,6 @@
 """Search over hyper-parameters for the best held-out score, on all cores.
 
-Every trial has the same split, the same random state and one thread; they differ in their parameters only.
+All trials share the split, the random state and the number of threads (one): they differ in their parameters only.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import pandas as pd
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from grandag import __version__
 from grandag.knowledge import Knowledge, KnowledgeError
 from grandag.learned import TrainingError
 from grandag.methods.estimator import StructureLearner
@@ -26,10 +25,12 @@ from grandag.methods.registry import build
 from grandag.parameters import ParameterError, check_parameters, integer, number, optional, plain
 from grandag.parameters import n_jobs as n_jobs_rule
 from grandag.progress import Listener, Progress
-from grandag.table import TableError, as_table
-from grandag.tuning.held_out import HeldOutFit, held_out_fit
+from grandag.table import Table, TableError, as_table
+from grandag.tuning.best_trial import best_trial
+from grandag.tuning.held_out import FEWEST_ROWS, HeldOutFit, held_out_fit
 from grandag.tuning.samplers import Search, searching
 from grandag.tuning.spaces import Space, space_of
+from grandag.version import __version__
 
 __all__ = ["Trial", "Tuning", "tune"]
 
@@ -44,7 +45,7 @@ _RULES = {
 
 @dataclass(frozen=True)
 class Trial:
-    """One combination of parameters, and what came of it: a scored fit, or the reason why there is none."""
+    """One combination of parameters, and its scored fit, or the reason why there is none."""
 
     number: int
     parameters: Mapping[str, Any]
@@ -59,7 +60,7 @@ class Trial:
 
     @property
     def converged(self) -> bool:
-        """Did it end, and meet the tolerance of its method?"""
+        """Did the fit end, and meet the tolerance of its method?"""
         return self.fit is not None and self.fit.converged
 
 
@@ -84,29 +85,32 @@ class Tuning:
 
     @property
     def best(self) -> Trial:
-        """The trial of the highest score among those that converged; among all with a score if none did."""
-        return _best(self.trials)
+        """The trial with the highest score among those that converged, or among all if none did."""
+        best = best_trial(self.trials)
+        if best is None:
+            raise TrainingError("No trial has a score.")
+        return best
 
     @property
     def best_parameters(self) -> dict[str, Any]:
-        """What the search chose; `fixed` has what was given."""
+        """The parameters that the search chose; those that were given are in `fixed`."""
         return dict(self.best.parameters)
 
     @property
     def n_converged(self) -> int:
-        """Trials that converged, for the flags of the paper's tables."""
+        """How many trials converged."""
         return sum(trial.converged for trial in self.trials)
 
     def estimator(self) -> StructureLearner:
-        """The method with the best parameters, not fitted."""
+        """An unfitted estimator with the best parameters."""
         parameters = {**self.best_parameters, **self.fixed}
         estimator: StructureLearner = build(self.method, parameters, preset=self.preset, seed=self.seed)
         return estimator
 
     def best_estimator(self, X: Any, *, listener: Listener | None = None) -> StructureLearner:
-        """The method with the best parameters, fitted to all rows of X."""
+        """An estimator with the best parameters, fitted to all rows of X."""
         model = self.estimator().fit(X, listener=listener)
-        model.notes_.append(self.describe())
+        model.learned_ = model.learned_.with_note(self.describe())
         return model
 
     def describe(self) -> str:
@@ -187,18 +191,18 @@ def tune(
 
     Args:
         X: The table.
-        method: Name of a method that has a density: "grandag", "grandag++", "dag-gnn", "notears", "cam", "ges", "gsf".
-        trials: How many combinations.
+        method: Name of a method with a search space: "grandag", "grandag++", "dag-gnn", "notears", "cam", "ges", "gsf".
+        trials: Number of combinations to try.
         sampler: "random"; "tpe" or "genetic", which learn from earlier trials (package optuna); or any sampler of
             Optuna, which then has its own seed.
-        seed: Of the draws, of the split, and of every fit.
-        n_jobs: Processes, -1 for all cores; each trial has one thread. Results do not depend on it.
-        preset: What all other parameters are: "default" or "paper".
+        seed: Seed of the draws, of the split, and of every fit.
+        n_jobs: Number of processes, -1 for all cores; each trial has one thread. Results do not depend on it.
+        preset: Preset of all other parameters: "default" or "paper".
         fixed: Parameters that are not searched, such as {"knowledge": "knowledge.toml"} or {"n_layers": 1}.
-        space: Law of each parameter to be searched; the paper's if None.
-        time_limit: Seconds for one trial, which ends in failure after that, at its next report of progress.
-        total_time_limit: Seconds for all; trials that have not begun by then are left out.
-        listener: Told after every trial, with the best score so far.
+        space: Distribution of each parameter to be searched; default: the paper's search space.
+        time_limit: Seconds for one trial, which fails after that, at its next report of progress.
+        total_time_limit: Seconds for all trials; those that have not begun by then are left out.
+        listener: Called after every trial with the best score so far.
 
     Example:
         >>> from grandag import datasets
@@ -213,12 +217,11 @@ def tune(
     if not set(searched) - set(fixed):
         raise ParameterError("fixed", f"must leave something to search: the search is over {', '.join(searched)}.")
     estimator = build(method, fixed, preset=preset, seed=seed)
-    table = as_table(X, missing=estimator.missing)
-    Knowledge.of(estimator.knowledge).masks(table.names)  # before any trial: what it says must make sense
-    rows = pd.DataFrame(table.values, columns=list(table.names))
+    table = as_table(X, missing=estimator.missing, min_rows=FEWEST_ROWS)
+    Knowledge.of(estimator.knowledge).masks(table.names)  # refuses contradictions before any trial runs
     deadline = math.inf if total_time_limit is None else time.monotonic() + total_time_limit
     alone = {"n_jobs": 1} if "n_jobs" in estimator.get_params() else {}
-    task = _Task(method, preset, {**fixed, **alone}, rows, seed, time_limit or math.inf, deadline)
+    task = _Task(method, preset, {**fixed, **alone}, table, seed, time_limit or math.inf, deadline)
     done: list[Trial] = []
     was_interrupted = False
     with searching(sampler, searched, fixed, seed) as search:
@@ -238,32 +241,27 @@ def tune(
     return Tuning(method, preset, name, seed, trials, fixed, tuple(done), was_interrupted)
 
 
-def _best(trials: Sequence[Trial]) -> Trial:
-    scored = [trial for trial in trials if trial.fit is not None]
-    return max([trial for trial in scored if trial.converged] or scored, key=lambda trial: trial.score)
-
-
 def _progress(done: Sequence[Trial], n_asked: int) -> Progress:
-    fit = _best(done).fit if any(trial.fit for trial in done) else None
-    if fit is None:
+    best = best_trial(done)
+    if best is None or best.fit is None:
         return Progress("tune", len(done), n_asked)
-    return Progress("tune", len(done), n_asked, held_out=fit.score, n_edges=fit.n_edges)
+    return Progress("tune", len(done), n_asked, held_out=best.score, n_edges=best.fit.n_edges)
 
 
 class _Task(NamedTuple):
-    """What all trials have in common."""
+    """What all trials share."""
 
     method: str
     preset: str
     parameters: dict[str, Any]
-    rows: pd.DataFrame
+    table: Table
     seed: int
     time_limit: float
     deadline: float  # on the clock time.monotonic, which all processes of a machine share
 
 
 def _run(search: Search, task: _Task, n_trials: int, n_jobs: int | None) -> Iterator[Trial]:
-    """Trials as they are done, in their order, round by round, until the deadline."""
+    """Trials in their order, as they are finished, round by round, until the deadline."""
     n_done = 0
     while n_done < n_trials:
         proposed = search.ask(n_trials - n_done)
@@ -284,7 +282,7 @@ class _OutOfTimeError(Exception):
 
 
 def _trial(task: _Task, number: int, parameters: dict[str, Any]) -> Trial | None:
-    """Run one trial; None if its time had passed before. Input that no trial can use is an error of the search."""
+    """Run one trial; None if the deadline has passed. Input that no trial can use is an error of the whole search."""
     start = time.monotonic()
     if start >= task.deadline:
         return None
@@ -299,7 +297,7 @@ def _trial(task: _Task, number: int, parameters: dict[str, Any]) -> Trial | None
         with warnings.catch_warnings(), threadpool_limits(1):
             warnings.simplefilter("ignore")
             fit = held_out_fit(
-                task.method, values, task.rows, task.seed, preset=task.preset, listener=look_at_the_clock
+                task.method, values, task.table, task.seed, preset=task.preset, listener=look_at_the_clock
             )
     except _OutOfTimeError:
         return Trial(number, parameters, "out of time", error=f"Out of time after {time.monotonic() - start:.1f} s.")

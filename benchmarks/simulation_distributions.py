@@ -1,6 +1,6 @@
-"""The laws of the authors' released files, and of what `grandag.simulate` draws, by the same measurements.
+"""The distributions in the authors' released files and in what `grandag.simulate` draws, by the same measurements.
 
-    python benchmarks/simulation_laws.py [--authors-data DIR]
+    python benchmarks/simulation_distributions.py [--authors-data DIR]
 
 Each line gives a quantity measured on the files and on simulated data (as many sets, other seeds). docs/simulate.md
 quotes the output. Takes about three minutes.
@@ -186,7 +186,7 @@ def log_noise(parents: np.ndarray, child: np.ndarray) -> np.ndarray:
 
 
 def pnl_mult(sets: Sets) -> dict[str, str]:
-    """PNL-MULT: moments, and law of the noise log(child / sum of parents)."""
+    """PNL-MULT: moments, and distribution of the noise log(child / sum of parents)."""
     noises = [log_noise(*family) for family in families(sets)]
     widths = [np.ptp(noise) for noise in noises]
     shapes = [stats.kstest((noise - noise.min()) / np.ptp(noise), "uniform").pvalue for noise in noises]
@@ -216,7 +216,7 @@ def attraction(files: dict[int, Sets], n_graphs: int = 2000) -> None:
     def facts(adjacency: np.ndarray) -> tuple[int, int, int]:
         return adjacency.sum(), adjacency.sum(axis=0).max(), (~adjacency.any(axis=0)).sum()
 
-    print("\nScale-free graphs: distance of the ten files from other laws, in standard errors\n")
+    print("\nScale-free graphs: distance of the ten files from other distributions, in standard errors\n")
     print("| a | SF1: in-degree | SF1: roots | SF4: edges | SF4: in-degree | SF4: roots |\n|---|---|---|---|---|---|")
     for a in (1.0, 1.5, 2.0, 3.0, 4.0):
         cells = []

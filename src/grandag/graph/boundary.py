@@ -1,4 +1,4 @@
-"""The border for graphs: anything that the library calls a graph in, a boolean matrix with names out.
+"""The boundary for graphs: anything that the library calls a graph in, a boolean matrix with names out.
 
 These are graphs: a boolean (or 0/1) adjacency array, whose nodes have no names; the pair (adjacency, names); an
 adjacency table, that is a pandas or polars data frame with the names as columns; a networkx graph; a fitted estimator.
@@ -58,13 +58,13 @@ def _with_own_names(graph: Any) -> Named | None:
 
 
 def as_named(graph: Any, names: Sequence[str] | None = None) -> Named:
-    """The same with names in any case: nodes without names become X0, X1, ... as the columns of a table would."""
+    """The matrix and names of a graph; nodes without names become X0, X1, ... as the columns of a table would."""
     adjacency, found = as_graph(graph, names)
     return adjacency, found if found is not None else tuple(f"X{k}" for k in range(len(adjacency)))
 
 
 def as_networkx(graph: Any, names: Sequence[str] | None = None) -> nx.DiGraph:
-    """The same as a networkx DiGraph by our convention; edge attributes stay where there are any."""
+    """A graph of any kind as a networkx DiGraph by our convention; it keeps its edge attributes."""
     converted = to_networkx(*as_named(graph, names))
     if hasattr(graph, "graph_"):
         return graph.graph_

@@ -14,7 +14,7 @@ NAMES_3 = ("a b", 'say "hi" \\', "c")
 
 
 class Fitted:
-    """What the border asks of an estimator."""
+    """What the boundary asks of an estimator."""
 
     adjacency_, names_ = ADJACENCY, NAMES_3
 

@@ -1,0 +1,29 @@
+"""What a data set is: a table with its reference graph, and where they are from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Dataset"]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A table with its reference graph."""
+
+    name: str
+    data: pd.DataFrame
+    adjacency: np.ndarray  # adjacency[i, j]: i -> j, in the order of the columns
+    provenance: str
+    cpdag: np.ndarray | None = None  # the truth's equivalence class, if it comes with the data
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The column names."""
+        return tuple(self.data.columns)

@@ -1,0 +1,125 @@
+"""Imports go one way: no cycles, nothing from a layer above, and the rooms import what is stated here."""
+
+import subprocess
+import sys
+
+import networkx as nx
+import pytest
+
+from tests.import_graph import module_imports, room_imports, room_of
+
+WITHOUT_LEARNERS = ("metrics", "simulate", "datasets")
+"""Rooms that hold the truth: they know no learner, only the first layer and each other."""
+
+LAYERS = (
+    ("version", "progress", "table", "graph", "knowledge", "parameters"),
+    ("engine", "gam"),
+    ("evidence",),
+    ("diagnostics", "model", "learned"),
+    ("methods",),
+    WITHOUT_LEARNERS,
+    ("resampling", "tuning", "drawing", "report"),
+    ("reproduction",),
+    ("serve", "cli"),
+)
+"""The rooms from bottom to top: a room imports from its own layer and from those below it."""
+
+IMPORTS = {
+    "cli": "datasets drawing graph methods metrics parameters progress report reproduction resampling simulate table "
+    "tuning version",
+    "datasets": "",
+    "diagnostics": "gam table",
+    "drawing": "",
+    "engine": "",
+    "gam": "progress table",
+    "graph": "",
+    "knowledge": "graph table",
+    "methods": "diagnostics engine gam graph knowledge model parameters progress table version",
+    "metrics": "graph parameters",
+    "model": "diagnostics graph parameters table",
+    "parameters": "knowledge",
+    "progress": "",
+    "report": "drawing graph methods metrics model parameters table version",
+    "reproduction": "datasets drawing graph methods metrics report simulate table tuning version",
+    "resampling": "graph methods parameters progress table",
+    "simulate": "graph parameters table version",
+    "table": "",
+    "tuning": "knowledge methods parameters progress table version",
+    "version": "",
+}
+"""What each room imports. `docs/architecture.md` shows it."""
+
+
+def layer(room):
+    return next(height for height, rooms in enumerate(LAYERS) if room in rooms)
+
+
+def test_rooms_import_what_is_stated():
+    found = {room: " ".join(sorted(imported)) for room, imported in room_imports().items()}
+    assert found == IMPORTS
+
+
+@pytest.mark.parametrize(("room", "imported"), room_imports().items(), ids=list(room_imports()))
+def test_nothing_is_imported_from_above(room, imported):
+    above = {other for other in imported if layer(other) > layer(room)}
+    assert not above, f"{room} is below {', '.join(sorted(above))}"
+    if room in WITHOUT_LEARNERS:
+        assert imported <= {*LAYERS[0], *WITHOUT_LEARNERS}
+
+
+def test_no_module_imports_the_package_at_the_top():
+    """It re-exports everything, so that whoever imports it has a cycle."""
+    assert [module for module, imported in module_imports().items() if "grandag" in imported] == []
+
+
+@pytest.mark.parametrize("imports", [module_imports, room_imports])
+def test_no_cycles(imports):
+    graph = nx.DiGraph((name, other) for name, others in imports().items() if name != "grandag" for other in others)
+    cycles = [sorted(names) for names in nx.strongly_connected_components(graph) if len(names) > 1]
+    assert cycles == []
+
+
+@pytest.mark.parametrize("package", ["grandag.simulate", "grandag.metrics", "grandag.datasets"])
+def test_data_and_metrics_need_no_learner(package):
+    code = f"import sys, {package}; print(*{{'numba', 'sklearn'}} & set(sys.modules))"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout.split() == []
+
+
+@pytest.fixture
+def library(tmp_path):
+    """A small library in which every kind of import occurs."""
+    files = {
+        "grandag/__init__.py": "from grandag.upper import high",
+        "grandag/lower.py": "def f():\n    import grandag.upper.high",
+        "grandag/upper/__init__.py": "",
+        "grandag/upper/high.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from grandag.lower import f",
+        "grandag/upper/beside.py": "import os\nfrom grandag.upper import high, name\nfrom grandag import lower",
+    }
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    return tmp_path / "grandag"
+
+
+def test_every_kind_of_import_is_seen(library):
+    assert module_imports(library) == {
+        "grandag": {"grandag.upper.high"},
+        "grandag.lower": {"grandag.upper.high"},
+        "grandag.upper": set(),
+        "grandag.upper.high": {"grandag.lower"},
+        "grandag.upper.beside": {"grandag.upper.high", "grandag.upper", "grandag.lower"},
+    }
+    assert room_imports(library) == {"lower": {"upper"}, "upper": {"lower"}}
+    assert [room_of(name) for name in ("grandag", "grandag.lower", "grandag.upper.high")] == [
+        "grandag",
+        "lower",
+        "upper",
+    ]
+
+
+def test_relative_imports_are_refused(library):
+    (library / "lower.py").write_text("from .upper import high")
+    with pytest.raises(ValueError, match="absolute"):
+        module_imports(library)
