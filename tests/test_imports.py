@@ -25,7 +25,7 @@ LAYERS = (
 """The rooms from bottom to top: a room imports from its own layer and from those below it."""
 
 IMPORTS = {
-    "cli": "datasets drawing graph methods metrics parameters progress report reproduction resampling simulate table "
+    "cli": "datasets graph learned methods metrics parameters progress report reproduction resampling simulate table "
     "tuning version",
     "datasets": "",
     "diagnostics": "gam table",
@@ -34,17 +34,18 @@ IMPORTS = {
     "gam": "progress table",
     "graph": "",
     "knowledge": "graph table",
-    "methods": "diagnostics engine gam graph knowledge model parameters progress table version",
+    "learned": "diagnostics graph knowledge model progress table",
+    "methods": "diagnostics engine gam graph knowledge learned model parameters progress table version",
     "metrics": "graph parameters",
     "model": "diagnostics graph parameters table",
     "parameters": "knowledge",
     "progress": "",
-    "report": "drawing graph methods metrics model parameters table version",
+    "report": "drawing learned methods metrics model parameters table version",
     "reproduction": "datasets drawing graph methods metrics report simulate table tuning version",
-    "resampling": "graph methods parameters progress table",
+    "resampling": "graph learned methods parameters progress table",
     "simulate": "graph parameters table version",
     "table": "",
-    "tuning": "knowledge methods parameters progress table version",
+    "tuning": "knowledge learned methods parameters progress table version",
     "version": "",
 }
 """What each room imports. `docs/architecture.md` shows it."""

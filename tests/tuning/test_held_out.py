@@ -8,8 +8,9 @@ import pytest
 from scipy import stats
 
 from grandag import CAM, NOTEARS, GraNDAG, TrainingError
-from grandag.methods import base
-from grandag.methods.grandag import estimator as grandag_module
+from grandag import model as model_module
+from grandag.methods import estimator as shell
+from grandag.methods.grandag import grandag as grandag_module
 from grandag.methods.registry import METHODS
 from grandag.parameters import ParameterError
 from grandag.table import Table, TableError, as_table
@@ -175,9 +176,9 @@ def test_only_early_stopping_of_grandag_sees_held_out_rows(rng, monkeypatch):
 
         monkeypatch.setattr(module, name, call)
 
-    spy(base, "neighbours", 0)
-    spy(base, "column_concerns", 0)
-    spy(base, "noise_checks", 1)
+    spy(grandag_module, "select_neighbours", 0)
+    spy(shell, "column_concerns", 0)
+    spy(model_module, "noise_checks", 0)
     spy(grandag_module, "train", 0, 1)
     spy(grandag_module, "expected_jacobian", 1)
     spy(grandag_module, "SplineTable", 0)
@@ -186,7 +187,7 @@ def test_only_early_stopping_of_grandag_sees_held_out_rows(rng, monkeypatch):
     with pytest.warns(UserWarning, match="not acyclic"):
         model.fit(train, held_out=held_out)
     assert saw == {
-        "neighbours": [[False]],
+        "select_neighbours": [[False]],
         "train": [[False, True]],
         "expected_jacobian": [[False]],
         "SplineTable": [[False]],

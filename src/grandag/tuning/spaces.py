@@ -1,4 +1,4 @@
-"""The paper's search spaces for hyper-parameters (its last table) as the parameters of methods declare them, and draws from them.
+"""Search spaces that parameters declare, those of the paper (its last table), and draws from them.
 
     U{a, b, ...}            one of the values, each equally likely: `Choice`. So is the table's U[0.5, 0.75, 1, 2].
     Log(x) ~ U[low, high]   x = 10^u with u uniform between the two, in whichever order they stand: `PowerOfTen`.
