@@ -291,6 +291,12 @@ def test_bad_tables_are_refused_at_once(linear):
     assert len(tune(gaps, "notears", 2, n_jobs=1, fixed={"missing": "drop"}).trials) == 2
 
 
+def test_a_table_too_small_to_be_split_is_refused_before_any_trial(linear, monkeypatch):
+    monkeypatch.setattr(tuning, "held_out_fit", lambda *_, **__: pytest.fail("a trial was run"))
+    with pytest.raises(TableError, match="X has 12 sample"):
+        tune(linear[:12], "notears", 2, n_jobs=1)
+
+
 def run(*arguments):
     return subprocess.run([GRANDAG, *map(str, arguments)], capture_output=True, text=True, check=False)
 

@@ -67,7 +67,7 @@ def _legend(chart: Chart) -> Iterator[Markup]:
 
 
 def _ticks(chart: Chart) -> Iterator[Markup]:
-    for tick in chart.y.ticks(8):
+    for tick in chart.y.ticks():  # those of the grid
         y = _TOP + _INNER_HEIGHT * (1 - int(chart.y(tick)) / SIZE)
         yield _text(_LEFT - 8, y + 4, chart.y.label(tick), anchor="end")
     for tick in chart.x.ticks(8):
