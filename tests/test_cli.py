@@ -390,7 +390,7 @@ def on_a_terminal(*arguments, interrupt_after=None):
             is_interrupted = True
             process.send_signal(signal.SIGINT)
     os.close(leader)
-    return process.wait(timeout=60), shown.decode()
+    return process.wait(), shown.decode()
 
 
 def test_progress_on_a_terminal(table):

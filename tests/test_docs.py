@@ -150,7 +150,11 @@ def test_make_targets_exist():
 
 def test_ci_runs_the_commands_of_the_readme_and_other_packages():
     script = (ROOT / ".ci" / "run").read_text()
-    assert [line for line in script.splitlines() if line.startswith("make")] == ["make demo", "make test-interop", "make test"]
+    assert [line for line in script.splitlines() if line.startswith("make")] == [
+        "make demo",
+        "make test-interop",
+        "make test",
+    ]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

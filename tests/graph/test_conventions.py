@@ -3,7 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from grandag import graph as g
 from grandag.graph import GraphError
@@ -67,7 +67,6 @@ def test_pgmpy():
     assert g.to_pgmpy(CPDAG, "abcd") == ([("c", "b")], [("a", "b")])
 
 
-@settings(deadline=None)
 @given(dags(6, 6), NAMES)
 def test_dowhy_round_trip(adjacency, names):
     names = [f"{name}{k}".translate(str.maketrans("{}.", "()_")) for k, name in enumerate(names)]

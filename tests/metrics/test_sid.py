@@ -3,7 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from grandag.graph import members, to_cpdag
@@ -63,7 +63,6 @@ def test_example_of_the_paper():
     assert sid_bounds(G, H2) == (8, 8)
 
 
-@settings(deadline=None)
 @given(dags(5, 5), cpdags(5, 5))
 def test_bounds_are_those_of_the_class(truth, cpdag):
     distances = [sid(truth, dag) for dag in members(cpdag)]
