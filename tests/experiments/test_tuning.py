@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 from itertools import product
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -22,11 +21,10 @@ from grandag.experiments.tuning import Trial, Tuning
 from grandag.knowledge import KnowledgeError
 from grandag.methods.parameters import ParameterError
 from grandag.table import TableError
+from tests.command import GRANDAG, run
 from tests.conftest import nonlinear_chain
 from tests.experiments.test_selection import by_hand
 from tests.methods.linear import linear_data
-
-GRANDAG = str(Path(sys.executable).parent / "grandag")
 
 GRID = {"sparsity": Choice((0.01, 0.3)), "weight_threshold": Choice((0.05, 0.5, 1.5))}
 
@@ -289,10 +287,6 @@ def test_bad_tables_are_refused_at_once(linear):
     with pytest.raises(TableError, match="missing or infinite values in 'c'"):
         tune(gaps, "notears", 2, n_jobs=1)
     assert len(tune(gaps, "notears", 2, n_jobs=1, fixed={"missing": "drop"}).trials) == 2
-
-
-def run(*arguments):
-    return subprocess.run([GRANDAG, *map(str, arguments)], capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")
