@@ -2,6 +2,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
+
+# No test may depend on how fast the machine is, nor examples on how long it takes to draw them.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 SHARED = Path(__file__).parents[2] / "shared"
 

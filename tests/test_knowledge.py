@@ -128,7 +128,7 @@ def knowledge_of_four(draw):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=12, deadline=None, derandomize=True)
+@settings(max_examples=12, derandomize=True)
 @given(knowledge=knowledge_of_four(), seed=st.integers(0, 100))
 def test_every_method_obeys(method, knowledge, seed):
     rng = np.random.default_rng(seed)

@@ -5,7 +5,6 @@ import os
 import pty
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import networkx as nx
@@ -14,13 +13,8 @@ import pandas as pd
 import pytest
 
 import grandag
+from tests.command import GRANDAG, run, run_alone
 from tests.conftest import nonlinear_chain
-
-GRANDAG = str(Path(sys.executable).parent / "grandag")
-
-
-def run(*arguments, **options):
-    return subprocess.run([GRANDAG, *map(str, arguments)], capture_output=True, text=True, check=False, **options)
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +29,7 @@ def table(tmp_path_factory):
 def finished(table, tmp_path_factory):
     """A good run with all its output."""
     output = tmp_path_factory.mktemp("run") / "results"
-    return run("fit", table, "--seed", 3, "--output", output), output
+    return run_alone("fit", table, "--seed", 3, "--output", output), output
 
 
 def test_prints_a_table(finished):
@@ -250,6 +244,17 @@ def test_bad_input(tmp_path, content, arguments, message):
 
 
 @pytest.mark.parametrize(
+    ("arguments", "code", "message"), [(["fit", "nowhere.csv"], 1, "Error: "), (["fitt", "sachs"], 2, "Usage")]
+)
+def test_a_process_ends_in_a_code_and_a_sentence(arguments, code, message):
+    """The others of this kind run without a process of their own."""
+    process = run_alone(*arguments)
+    assert process.returncode == code
+    assert message in process.stderr
+    assert "Traceback" not in process.stderr
+
+
+@pytest.mark.parametrize(
     "arguments", [["fit"], ["fit", "sachs", "--seeed", "1"], ["fit", "sachs", "--method", "magic"], ["fitt", "sachs"]]
 )
 def test_wrong_usage(arguments):
@@ -360,7 +365,7 @@ def test_datasets():
 
 
 def test_help_and_version():
-    assert run("--version").stdout.strip() == grandag.__version__
+    assert run_alone("--version").stdout.strip() == grandag.__version__
     text = run("fit", "--help", env={**os.environ, "COLUMNS": "120"}).stdout
     for option in ("--method", "--seed", "--output", "--quiet", "--json", "--n-layers", "--later-learning-rate"):
         assert option in text
@@ -393,7 +398,7 @@ def on_a_terminal(*arguments, interrupt_after=None):
             is_interrupted = True
             process.send_signal(signal.SIGINT)
     os.close(leader)
-    return process.wait(timeout=60), shown.decode()
+    return process.wait(), shown.decode()
 
 
 def test_progress_on_a_terminal(table):

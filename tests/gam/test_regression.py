@@ -10,6 +10,7 @@ import pytest
 from grandag.gam import SplineTable
 from grandag.gam.regression import _derivatives, _Problem, _solve, basis_size
 from grandag.table import TableError
+from tests import reference
 from tests.conftest import SHARED
 from tests.gam.data import R_RESULTS, TASKS, table
 
@@ -91,6 +92,35 @@ def test_penalties_lost_beside_a_huge_one():
     np.testing.assert_allclose(fit.edf.sum(), np.trace(inverse @ X.T @ X), rtol=1e-6)
 
 
+R_STOPPED_EARLY = {75}
+"""Tasks where R's criterion is larger than ours, by 0.02 %: it had not got to the bottom."""
+R_LOST_A_PENALTY = {69}
+"""Tasks where R's criterion is smaller, by 0.008 %: two of its smoothing parameters are so large that it dropped parts
+of the other terms' penalties, as docs/gam.md says, and ours are not."""
+
+
+@pytest.mark.parametrize("name", ["wide", "linear", "short", "coarse", "dag10", "dag15"])
+def test_against_r_on_stored_tables(name):
+    """1 to 14 parents, 60 to 1,000 rows, straight lines, small bases, few distinct values: see tests/reference."""
+    tasks, tables = reference.regressions().query("table == @name"), {}
+    for task in tasks.itertuples():
+        if task.n_rows not in tables:
+            tables[task.n_rows] = SplineTable(reference.table(name)[: task.n_rows])
+        fit = tables[task.n_rows].regress(task.target, task.parents)
+        assert fit.k == task.k
+        assert fit.gcv <= task.gcv * (1 + (1e-4 if task.Index in R_LOST_A_PENALTY else 1e-6))
+        ours, theirs = fit.p_values(), np.array(task.precise_p_value)
+        np.testing.assert_array_equal(ours < 0.001, theirs < 0.001)
+        if task.Index in R_STOPPED_EARLY | R_LOST_A_PENALTY:
+            continue
+        compared = (theirs > 1e-9) & (theirs < 0.5)
+        np.testing.assert_allclose(np.log10(ours[compared]), np.log10(theirs[compared]), atol=0.01)
+        np.testing.assert_allclose(fit.edf, task.edf, atol=0.02)
+        y = fit.table.values[:, fit.target]
+        np.testing.assert_allclose(fit.predict(fit.table.values[:20]), task.fitted, atol=1e-3 * y.std())
+        np.testing.assert_allclose(fit.residual_variance, task.residual_variance, rtol=1e-4)
+
+
 def reference_files():
     path = SHARED / "reference" / "gam_pvalues.npz"
     if not path.is_file():
@@ -101,23 +131,21 @@ def reference_files():
 @pytest.mark.filterwarnings("ignore:Reading:UserWarning")
 def test_against_the_reference_files():
     """Decisions, p-values, criterion and fits; R stops early in a few, where its criterion is larger than ours."""
-    reference, data = reference_files()
+    values, data = reference_files()
     tables: dict[tuple[str, int], SplineTable] = {}
     decisions, distances, fits = [], [], []
-    for i, (file, n, q) in enumerate(
-        zip(reference["data_file"], reference["n_rows"], reference["n_parents"], strict=True)
-    ):
+    for i, (file, n, q) in enumerate(zip(values["data_file"], values["n_rows"], values["n_parents"], strict=True)):
         if (file, n) not in tables:
             tables[file, n] = SplineTable(np.load(data / Path(file))[:n].astype(float))
-        fit = tables[file, n].regress(int(reference["target"][i]), reference["parents"][i, :q].tolist())
-        assert fit.k == reference["k"][i]
-        assert fit.gcv <= reference["gcv"][i] * (1 + 1e-6)
-        ours, theirs = fit.p_values(), reference["s_pv_exact"][i, :q]
+        fit = tables[file, n].regress(int(values["target"][i]), values["parents"][i, :q].tolist())
+        assert fit.k == values["k"][i]
+        assert fit.gcv <= values["gcv"][i] * (1 + 1e-6)
+        ours, theirs = fit.p_values(), values["s_pv_exact"][i, :q]
         decisions += ((ours < 0.001) == (theirs < 0.001)).tolist()
         compared = (theirs > 1e-9) & (theirs < 0.5)
         distances += np.abs(np.log10(ours[compared]) - np.log10(theirs[compared])).tolist()
         y = fit.table.values[:, fit.target]
-        fits.append(np.abs(fit.predict(fit.table.values) - reference["fitted"][i, :n]).max() / y.std())
+        fits.append(np.abs(fit.predict(fit.table.values) - values["fitted"][i, :n]).max() / y.std())
     assert np.mean(decisions) >= 0.995
     assert np.mean(np.array(distances) < 0.05) >= 0.95
     assert np.mean(np.array(fits) < 1e-3) >= 0.9

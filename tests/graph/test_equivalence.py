@@ -63,7 +63,7 @@ def test_rules_of_meek(before, after):
     np.testing.assert_array_equal(orient(before), after)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(dags(max_nodes=5))
 def test_cpdag_is_what_all_equivalent_dags_share(dag):
     """By the definition: the union of all DAGs with the same adjacencies and v-structures."""
@@ -90,7 +90,6 @@ def test_extension_is_in_the_class(cpdag):
     assert is_cpdag(cpdag)
 
 
-@settings(deadline=None)
 @given(graphs(4))
 def test_extension_exists_or_not(adjacency):
     possible = list(directions(adjacency))
@@ -104,7 +103,6 @@ def test_extension_exists_or_not(adjacency):
                 function(adjacency)
 
 
-@settings(deadline=None)
 @given(cpdags(max_nodes=5))
 def test_members_are_all_and_different(cpdag):
     found = keys(members(cpdag))

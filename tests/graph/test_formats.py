@@ -26,13 +26,13 @@ def assert_same(found, adjacency, names):
 
 
 @pytest.mark.parametrize(("write", "read"), TEXTS, ids=["DOT", "GML", "GraphML", "JSON"])
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(adjacency=graphs(), names=NAMES)
 def test_round_trip_of_text(write, read, adjacency, names):
     assert_same(read(write(adjacency, names)), adjacency, names)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(graphs(), NAMES)
 def test_round_trip_of_dagitty(adjacency, names):
     if any("\\" in name for name in names):
@@ -40,7 +40,7 @@ def test_round_trip_of_dagitty(adjacency, names):
     assert_same(g.from_dagitty(g.to_dagitty(adjacency, names)), adjacency, names)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(graphs(), NAMES)
 def test_round_trip_of_tables(adjacency, names):
     assert_same(g.from_edge_table(g.to_edge_table(adjacency, names), names), adjacency, names)
@@ -48,7 +48,7 @@ def test_round_trip_of_tables(adjacency, names):
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(adjacency=graphs(), names=NAMES)
 def test_round_trip_of_files(tmp_path_factory, ending, adjacency, names):
     names = [f"{name}{k}".replace("\\", "/") for k, name in enumerate(names)]

@@ -36,7 +36,7 @@ def shuffled(adjacency, order):
 
 
 @pytest.mark.parametrize("metric", ALL)
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(truth=dags(6), estimate=dags(6), order=st.permutations(range(6)), other=st.permutations(range(6)))
 def test_order_of_nodes_changes_nothing(metric, truth, estimate, order, other):
     expected = metric(truth, estimate)
@@ -45,7 +45,7 @@ def test_order_of_nodes_changes_nothing(metric, truth, estimate, order, other):
 
 
 @pytest.mark.parametrize("metric", FOR_CPDAGS)
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(truth=dags(6), estimate=cpdags(6), order=st.permutations(range(6)), other=st.permutations(range(6)))
 def test_order_of_nodes_changes_nothing_for_cpdags(metric, truth, estimate, order, other):
     expected = metric(truth, estimate)

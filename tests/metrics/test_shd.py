@@ -5,8 +5,8 @@ from hypothesis import given
 from grandag.graph import to_cpdag
 from grandag.metrics import edge_errors, shd, shd_cpdag
 from grandag.parameters import ParameterError
-from tests.conftest import SHARED
 from tests.graph.strategies import cpdags, dags
+from tests.reference import graph_pairs
 
 DIRECTED = np.array([[0, 1], [0, 0]], dtype=bool)
 EMPTY = np.zeros((2, 2), dtype=bool)
@@ -66,11 +66,8 @@ def test_markov_equivalent_chains():
 
 
 def test_against_r():
-    """R's SID 1.1, hammingDist: see the README beside the file."""
-    path = SHARED / "reference" / "sid_reference.npz"
-    if not path.exists():
-        pytest.skip("R's reference values are not beside the project")
-    with np.load(path) as reference:
-        values = {name: reference[name] for name in ("d", "true", "est", "shd")}
-    for d, truth, estimate, expected in zip(*values.values(), strict=True):
-        assert shd(truth[:d, :d], estimate[:d, :d]) == expected
+    """R's SID 1.1, hammingDist."""
+    pairs = graph_pairs()
+    assert len(pairs) == 440
+    for pair in pairs:
+        assert shd(pair["true"], pair["est"]) == pair["shd"]

@@ -12,6 +12,9 @@ from typing import Any
 
 import pytest
 
+PATIENCE = 600.0
+"""Seconds to wait for what happens at once on a free machine."""
+
 FLAGS = (
     "--headless=new",
     "--no-sandbox",
@@ -35,6 +38,9 @@ def chromium() -> Iterator[Any]:
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     session = webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path=driver))
+    session.set_script_timeout(PATIENCE)
+    session.set_page_load_timeout(PATIENCE)
+    session.command_executor.client_config.timeout = int(PATIENCE)
     try:
         yield session
     finally:
@@ -69,8 +75,8 @@ class Page:
         return self.session.find_elements("css selector", selector)
 
     def wait(self, condition: Callable[[], Any]) -> bool:
-        """Does the condition come true within some seconds? Addresses change after the click that changes them."""
-        deadline = time.monotonic() + 10
+        """Does the condition come true? Addresses change after the click that changes them, on a busy machine late."""
+        deadline = time.monotonic() + PATIENCE
         while not condition() and time.monotonic() < deadline:
             time.sleep(0.02)
         return bool(condition())

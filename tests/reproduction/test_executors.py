@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -34,8 +34,9 @@ def results(finished):
     return {job.key: without_time(result) for job, result in finished}
 
 
-def wait_for(condition, seconds=LONG):
-    deadline = time.monotonic() + seconds
+def wait_for(condition):
+    """Longer than any machine needs, however busy: a failure means that it does not happen, not that it is late."""
+    deadline = time.monotonic() + LONG
     while not condition():
         assert time.monotonic() < deadline, "it did not happen"
         time.sleep(0.05)
@@ -49,7 +50,11 @@ def is_alive(pid):
 
 
 def children(pid):
-    return [int(word) for file in Path(f"/proc/{pid}/task").glob("*/children") for word in file.read_text().split()]
+    found = []
+    for file in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(FileNotFoundError, ProcessLookupError):  # the thread has ended meanwhile
+            found += [int(word) for word in file.read_text().split()]
+    return found
 
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="looks at processes through /proc")
@@ -57,9 +62,8 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="lo
 
 @pytest.fixture(scope="module")
 def process():
-    worker = JobProcess()
-    yield worker
-    worker.close()
+    with closing(JobProcess()) as process:
+        yield process
 
 
 def test_a_process_does_what_the_function_does_and_survives_bad_jobs(process):
@@ -79,15 +83,17 @@ def test_no_time_limit(process):
 
 
 def test_a_process_that_is_killed_while_it_starts_does_no_job(monkeypatch):
+    """Another thread closes it before it has seen the new process, which would be ready in a minute."""
     process, start = JobProcess(), subprocess.Popen
+    slow = [sys.executable, "-c", "import time; time.sleep(60); print('ready', flush=True)"]
 
-    def killed_meanwhile(*arguments, **options):
+    def killed_meanwhile(_, **options):
         process.kill()
-        return start(*arguments, **options)
+        return start(slow, **options)
 
     monkeypatch.setattr(subprocess, "Popen", killed_meanwhile)
     with closing(process), pytest.raises(RuntimeError, match="did not start"):
-        process.run(ENDLESS, 20.0)
+        process.run(ENDLESS, LONG)
 
 
 def test_a_job_whose_process_dies_has_failed(process, monkeypatch):
@@ -112,10 +118,10 @@ def test_a_process_ends_with_the_one_that_started_it():
     )
     parent = subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).parents[2])
     wait_for(lambda: children(parent.pid))
-    (worker,) = children(parent.pid)
+    (child,) = children(parent.pid)
     parent.kill()
     parent.wait()
-    wait_for(lambda: not is_alive(worker))
+    wait_for(lambda: not is_alive(child))
 
 
 def test_failures_do_not_stop_the_others_and_workers_do_not_matter():
@@ -133,8 +139,9 @@ def test_leaving_early_ends_the_processes():
 
 
 @pytest.fixture
-def cluster(tmp_path):
+def cluster(tmp_path, monkeypatch):
     """A scheduler and two workers without nannies: processes of their own."""
+    monkeypatch.setattr(executors, "_PATIENCE", LONG)
     pytest.importorskip("distributed", reason="the cluster is in the extra cluster")
     file = tmp_path / "scheduler.json"
     quiet = {"cwd": tmp_path, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -150,7 +157,7 @@ def cluster(tmp_path):
         )
         for _ in range(2)
     ]  # fmt: skip
-    wait_for(lambda: file.exists() and file.stat().st_size > 0)
+    wait_for(lambda: file.exists() and file.read_text().rstrip().endswith("}"))
     address = json.loads(file.read_text())["address"]
     wait_for(lambda: executors.cluster_size(address) == 2)
     yield address, workers
@@ -167,7 +174,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_results(cluster):
     finished, killed = [], None
     for pair in run_on_cluster(jobs, address, LONG):
         finished.append(pair)
-        busy = [worker for worker in workers if children(worker.pid)]
+        busy = [process for process in workers if children(process.pid)]
         if killed is None and len(busy) == 2:
             killed, (job_process,) = busy[0], children(busy[0].pid)
             os.kill(killed.pid, signal.SIGKILL)

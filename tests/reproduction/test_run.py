@@ -1,10 +1,8 @@
 """Runs that are killed and go on, that fail and are tried again, and that always give the same table."""
 
 import signal
-import sqlite3
 import subprocess
 import sys
-import time
 from dataclasses import replace
 
 import pytest
@@ -17,7 +15,23 @@ from grandag.reproduction.store import Store
 from grandag.reproduction.tasks import work
 from tests.reproduction.examples import small
 
-COMMAND = ["-c", "from grandag.cli import main; main()", "paper", "table1", "--methods", "random,notears"]
+DIES_AFTER_TWO = """
+import os, signal
+from grandag.cli import main
+from grandag.reproduction.store import Store
+
+put = Store.put
+
+def put_and_die(store, *arguments):
+    put(store, *arguments)
+    if len(store) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+Store.put = put_and_die
+main()
+"""
+
+COMMAND = ["-c", DIES_AFTER_TWO, "paper", "table1", "--methods", "random,notears", "--graphs", "ER1", "--datasets", "4"]
 
 
 @pytest.fixture
@@ -34,36 +48,18 @@ def in_process(monkeypatch):
     return done
 
 
-def n_rows(path):
-    if not path.exists():
-        return 0
-    database = sqlite3.connect(path, timeout=30)
-    try:
-        return database.execute("SELECT count(*) FROM results").fetchone()[0]
-    except sqlite3.OperationalError:  # the table is not there yet
-        return 0
-    finally:
-        database.close()
-
-
 def test_a_killed_run_goes_on_where_it_was(tmp_path, in_process):
     path = tmp_path / "store.sqlite"
-    endless = ["--graphs", "ER1", "--datasets", "10000", "--n-jobs", "1", "--store", str(path), "--quiet"]
-    process = subprocess.Popen([sys.executable, *COMMAND, *endless])
-    while n_rows(path) < 2:
-        assert process.poll() is None
-        time.sleep(0.02)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    kept = n_rows(path)
-    n_datasets = kept // 2 + 2  # two jobs each: more than were finished
+    process = subprocess.run([sys.executable, *COMMAND, "--n-jobs", "1", "--store", str(path), "--quiet"])
+    assert process.returncode == -signal.SIGKILL
     experiment = small()
     with Store(path) as store:
-        continued = reproduce([experiment], store, n_datasets=n_datasets)
-        assert len(in_process) == 2 * n_datasets - kept
-        assert len(store) == 2 * n_datasets
+        assert len(store) == 2
+        continued = reproduce([experiment], store, n_datasets=4)
+        assert len(in_process) == 6
+        assert len(store) == 8
     with Store(tmp_path / "fresh.sqlite") as store:
-        fresh = reproduce([experiment], store, n_datasets=n_datasets)
+        fresh = reproduce([experiment], store, n_datasets=4)
     assert to_csv(continued.tables()[0]) == to_csv(fresh.tables()[0])
 
 

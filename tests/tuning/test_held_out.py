@@ -195,8 +195,9 @@ def test_only_early_stopping_of_grandag_sees_held_out_rows(rng, monkeypatch):
         "column_concerns": [[False]],
         "noise_checks": [[False]],
     }
-    np.testing.assert_allclose(model._scaling_.mean, train.mean(axis=0))
-    np.testing.assert_allclose(model._scaling_.scale, train.std(axis=0))
+    conditionals = model.model_.conditionals
+    np.testing.assert_allclose([conditional.mean for conditional in conditionals], train.mean(axis=0))
+    np.testing.assert_allclose([conditional.scale for conditional in conditionals], train.std(axis=0))
 
 
 def test_grandag_trains_on_all_rows_if_others_are_held_out(rng, monkeypatch):

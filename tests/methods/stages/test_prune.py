@@ -5,6 +5,7 @@ import pytest
 
 from grandag.gam import SplineTable
 from grandag.methods.stages.prune import prune
+from tests import reference
 from tests.conftest import SHARED, nonlinear_chain
 
 
@@ -46,16 +47,32 @@ def test_progress(rng, complete):
     assert heard[-1].n_edges == 2
 
 
+@pytest.mark.parametrize(("name", "stopped_early"), [("dag10", [6]), ("dag15", [])])
+def test_p_values_and_decisions_of_r(name, stopped_early):
+    """Complete graphs in the order of the columns; R kept the edges with p < 0.001. Where its search for the smoothing
+    parameters stopped early, its p-values are of another fit, and only decisions are compared."""
+    rows = reference.table(name)
+    d = rows.shape[1]
+    theirs = np.full((d, d), np.nan)
+    for task in reference.regressions().query("table == @name").itertuples():
+        theirs[task.parents, task.target] = task.precise_p_value
+    result = prune(SplineTable(rows), np.triu(np.ones((d, d), dtype=bool), 1))
+    np.testing.assert_array_equal(result.adjacency, theirs < 0.001)
+    assert result.adjacency.sum() == 20
+    compared = (theirs > 1e-9) & ~np.isin(np.arange(d), stopped_early)
+    np.testing.assert_allclose(result.p_values[compared], theirs[compared], rtol=0.05)
+
+
 @pytest.mark.filterwarnings("ignore:Reading:UserWarning")
 def test_decisions_of_r():
     """Complete graphs pruned by R's CAM; every fourth of the reference's graphs."""
     path = SHARED / "reference" / "prune_reference.npz"
     if not path.is_file():
         pytest.skip("the reference values are not beside the project")
-    reference, agree = dict(np.load(path)), []
-    for i in range(0, len(reference["d"]), 4):
-        d, file = reference["d"][i], f"{reference['name'][i]}/data{reference['dataset'][i]}.npy"
-        before, after = (reference[name][i, :d, :d].astype(bool) for name in ("input", "output"))
+    values, agree = dict(np.load(path)), []
+    for i in range(0, len(values["d"]), 4):
+        d, file = values["d"][i], f"{reference['name'][i]}/data{reference['dataset'][i]}.npy"
+        before, after = (values[name][i, :d, :d].astype(bool) for name in ("input", "output"))
         result = prune(SplineTable(np.load(SHARED / "data" / "authors" / file).astype(float)), before)
         agree += (result.adjacency == after)[before].tolist()
     assert np.mean(agree) >= 0.99

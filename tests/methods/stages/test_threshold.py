@@ -17,7 +17,7 @@ def threshold_one_by_one(jacobian, mask):
     raise AssertionError("the empty graph is acyclic")
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(arrays(np.float64, (6, 6), elements=st.floats(0, 1)), arrays(np.bool_, (6, 6)))
 def test_smallest_threshold(jacobian, mask):
     mask = mask & ~np.eye(6, dtype=bool)
