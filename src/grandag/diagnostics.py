@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from grandag.gam import SplineTable
-from grandag.table import MIN_ROWS, Scaling, constant_columns, same_columns
+from grandag.table import MIN_ROWS, Scaling, Table, constant_columns, same_columns
 
 __all__ = [
     "Concern",
@@ -102,7 +102,8 @@ def _dependence(
     if not is_used.any() or len(rows) < MIN_ROWS:
         return none
     position = np.cumsum(is_used) - 1
-    table = SplineTable(columns[:, is_used])
+    used = columns[:, is_used]
+    table = SplineTable(Table(used, tuple(map(str, range(used.shape[1]))), has_own_names=False))
 
     def explained(target: int, parents: np.ndarray) -> tuple[float, float]:
         """The smallest p-value of the parents, and the part of the target's variance that they explain."""

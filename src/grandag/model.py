@@ -170,8 +170,8 @@ class CausalModel:
     def check_noise(self, X: Any) -> pd.DataFrame:
         """Is the noise of each variable independent of its parents, and Gaussian? See `grandag.diagnostics`."""
         rows = spread_rows(self._values(X)[0])
-        is_fixed = [isinstance(conditional, Fixed) for conditional in self.conditionals]
-        residuals = np.where(is_fixed, 0.0, self.residuals(rows, standardised=True).to_numpy())
+        mean, scale = self._means_and_scales(rows)
+        residuals = np.where(scale > 0, rows - mean, 0.0) / np.where(scale > 0, scale, 1.0)
         return noise_checks(rows, residuals, self.adjacency, self.names)
 
     def predict(self, X: Any, target: str | None = None) -> Any:

@@ -255,7 +255,7 @@ def test_a_process_ends_in_a_code_and_a_sentence(arguments, code, message):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["fit"], ["fit", "sachs", "--seeed", "1"], ["fit", "sachs", "--method", "magic"], ["fitt", "sachs"]]
+    "arguments", [["fit"], ["fit", "sachs", "--seeed", "1"], ["fit", "sachs", "--preset", "magic"], ["fitt", "sachs"]]
 )
 def test_wrong_usage(arguments):
     process = run(*arguments)
@@ -266,6 +266,7 @@ def test_wrong_usage(arguments):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["--method", "magic"], "Error: --method must be one of grandag, grandag++, cam,"),
         (["--n-layers", -1], "Error: --n-layers must be a whole number, at least 0; got -1."),
         (["--n-jobs", 0], "Error: --n-jobs must be None, -1 (all cores) or a count of threads; got 0."),
         (["--seed", -1], "Error: --seed must be None, a whole number"),

@@ -7,6 +7,7 @@ import pytest
 
 import grandag
 from grandag import metrics
+from grandag.learned import Learned
 from grandag.reproduction import tasks
 from grandag.reproduction.jobs import Job, JobResult
 from grandag.reproduction.plan import plan
@@ -89,13 +90,10 @@ def test_a_method_that_does_not_iterate_has_converged():
 
 def test_bounds_for_a_graph_with_undirected_edges(monkeypatch):
     class Undirected:
-        def __init__(self, random_state=None):
-            self.random_state = random_state
-
         def fit(self, table):
-            self.names_ = table.names
-            self.adjacency_ = np.zeros((5, 5), dtype=bool)
-            self.adjacency_[0, 1] = self.adjacency_[1, 0] = True
+            adjacency = np.zeros((5, 5), dtype=bool)
+            adjacency[0, 1] = adjacency[1, 0] = True
+            self.learned_ = Learned(table.names, adjacency, adjacency.astype(float), kind="cpdag")
             return self
 
     monkeypatch.setattr(tasks, "_estimator", lambda job: Undirected())

@@ -15,7 +15,6 @@ from grandag.cli.paper import paper
 from grandag.cli.score import score
 from grandag.cli.simulate import simulate
 from grandag.cli.tune import tune
-from grandag.methods.registry import METHODS
 from grandag.version import __version__
 
 __all__ = ["app_for", "main"]
@@ -58,7 +57,7 @@ def app_for(arguments: Sequence[str]) -> typer.Typer:
     app.callback()(_options)
     method, preset = chosen(arguments, "--method", DEFAULT_METHOD), chosen(arguments, "--preset", "default")
     for command in (fit, tune):
-        is_meant = command.__name__ in arguments[:1] and method in METHODS
+        is_meant = command.__name__ in arguments[:1]
         app.command()(with_options_of(command, method if is_meant else None, preset))
     for other in (simulate, score, datasets, paper):
         app.command()(other)

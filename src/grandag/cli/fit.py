@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from grandag.resampling import Confidence
     from grandag.table import Table
 
-__all__ = ["DEFAULT_METHOD", "MethodName", "Preset", "fit", "learn", "show"]
+__all__ = ["DATA_HELP", "DEFAULT_METHOD", "METHOD_NAMES", "Preset", "fit", "learn", "show"]
 
-MethodName = StrEnum("MethodName", {name: name for name in METHODS})  # type: ignore[misc]
-DEFAULT_METHOD = MethodName("grandag")
+DEFAULT_METHOD = "grandag"
+METHOD_NAMES = f"[{'|'.join(METHODS)}]"
 
 
 class Preset(StrEnum):
@@ -54,7 +54,8 @@ _DATA, _CONFIDENCE, _OUTPUT = "Data", "Confidence", "Output"
 def fit(
     data: Annotated[str, typer.Argument(help=DATA_HELP)],
     method: Annotated[
-        MethodName, typer.Option(help=f"{METHOD_HELP} `--method NAME --help` shows the options of a method.")
+        str,
+        typer.Option(metavar=METHOD_NAMES, help=f"{METHOD_HELP} `--method NAME --help` shows the options of a method."),
     ] = DEFAULT_METHOD,
     preset: Annotated[
         Preset, typer.Option(help="'paper' is the recipe behind the paper's tables; options override a preset.")
@@ -104,7 +105,7 @@ def fit(
     given = given_values(parameters)
     if n_jobs is not None and not resamples:
         given["n_jobs"] = n_jobs
-    model = build(str(method), given, preset=str(preset), seed=seed)
+    model = build(method, given, preset=str(preset), seed=seed)
     check_directory(output)
     frame = read_data(data, columns)
     true = read_truth(data, tuple(map(str, frame.columns)), report, truth)

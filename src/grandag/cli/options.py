@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from grandag.methods.registry import METHODS
+from grandag.methods.registry import find
 from grandag.parameters import Parameter, ParameterError, Rule, boolean, parameters_of
 
 __all__ = ["Given", "chosen", "given_values", "option_of", "usage_error", "with_options_of"]
@@ -74,7 +74,7 @@ def with_options_of(command: Callable[..., None], method: str | None, preset: st
 
 
 def _options(method: str, preset: str) -> Iterator[inspect.Parameter]:
-    entry = METHODS[method]
+    entry = find(method)
     for name, declared in parameters_of(entry.estimator()).items():
         if name not in (*_ELSEWHERE, *entry.parameters):
             yield _option(name, declared, preset, panel=f"Options of {method}")

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from grandag.cli.exits import INTERRUPTED, NOT_CONVERGED
-from grandag.cli.fit import DATA_HELP, DEFAULT_METHOD, MethodName, Preset, learn, show
+from grandag.cli.fit import DATA_HELP, DEFAULT_METHOD, METHOD_NAMES, Preset, learn, show
 from grandag.cli.inputs import check_directory, read_data
 from grandag.cli.options import given_values
 from grandag.progress import progress_lines
@@ -32,7 +32,7 @@ class Sampler(StrEnum):
 def tune(
     data: Annotated[str, typer.Argument(help=DATA_HELP)],
     method: Annotated[
-        MethodName, typer.Option(help="A method with a search space; PC and RANDOM have none.")
+        str, typer.Option(metavar=METHOD_NAMES, help="A method with a search space; PC and RANDOM have none.")
     ] = DEFAULT_METHOD,
     trials: Annotated[int, typer.Option(help="Number of combinations of hyper-parameters to try.")] = 50,
     sampler: Annotated[
@@ -67,7 +67,7 @@ def tune(
 ) -> None:
     """Choose hyper-parameters by their score on held-out rows, then learn the graph from all rows with the best.
 
-    An option of the method, such as --n-layers 1, fixes that parameter: it is not searched.
+    An option of the method fixes that parameter: it is not searched.
     """
     from grandag.cli.terminal import print_trials
     from grandag.table import as_table
@@ -80,7 +80,7 @@ def tune(
     try:
         with nullcontext(None) if quiet else progress_lines() as listener:
             result = search(
-                table, str(method), trials, sampler=str(sampler), seed=seed, n_jobs=-1 if n_jobs is None else n_jobs,
+                table, method, trials, sampler=str(sampler), seed=seed, n_jobs=-1 if n_jobs is None else n_jobs,
                 preset=str(preset), fixed=fixed, time_limit=time_limit, total_time_limit=total_time_limit,
                 listener=listener,
             )  # fmt: skip

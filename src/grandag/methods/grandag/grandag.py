@@ -239,7 +239,7 @@ def learn(
     edge_facts: dict[str, np.ndarray] = {}
     if config.prune:
         pruned = prune(
-            SplineTable(table.values), adjacency, config.prune_cutoff, required=knowledge.required, listener=listener
+            SplineTable(table), adjacency, config.prune_cutoff, required=knowledge.required, listener=listener
         )
         adjacency, edge_facts = pruned.adjacency, pruned.edge_facts
         notes.append(pruned.note)

@@ -90,7 +90,5 @@ def cut_weights(
     notes = (f"Dropped the {n_cut:,} weakest edges above the threshold, which left a cycle.",) if n_cut else ()
     if not config.prune:
         return Cut(adjacency, notes)
-    pruned = prune(
-        SplineTable(table.values), adjacency, config.prune_cutoff, required=knowledge.required, listener=listener
-    )
+    pruned = prune(SplineTable(table), adjacency, config.prune_cutoff, required=knowledge.required, listener=listener)
     return Cut(pruned.adjacency, (*notes, pruned.note), pruned.edge_facts)
