@@ -123,7 +123,7 @@ def _dependence(
 
 
 def noise_concerns(checks: pd.DataFrame) -> list[Concern]:
-    """What the checks of the noise say against the model, worst variables first."""
+    """Reasons to doubt the model that the checks of the noise give, worst variables first."""
     cutoff = _SIGNIFICANT / max(len(checks), 1)
     strongest = checks[["mean_explained", "size_explained"]].max(axis=1)
     is_dependent = (checks["dependence_p_value"] < cutoff) & (strongest > _EXPLAINED)

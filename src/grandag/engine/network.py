@@ -106,11 +106,11 @@ def initialise(
     The bound of a layer is gain * sqrt(6 / (fan_in + fan_out)), gain = sqrt(2 / (1 + 0.01^2)); the first layer's
     fan-in is the number of variables, whatever the mask. Inputs in `first`, a part of the mask, are listed first.
     """
-    law = DENSITIES[density]
+    output = DENSITIES[density]
     d = mask.shape[0]
-    codes = ACTIVATIONS[activation], law.code
-    shape = Shape(d, n_layers, n_units, law.n_outputs, law.n_constants, *codes, float(path_scale))
-    parameters = np.zeros((d, constants_at(shape) + law.n_constants), dtype=dtype)
+    codes = ACTIVATIONS[activation], output.code
+    shape = Shape(d, n_layers, n_units, output.n_outputs, output.n_constants, *codes, float(path_scale))
+    parameters = np.zeros((d, constants_at(shape) + output.n_constants), dtype=dtype)
     inputs = np.full((d, padded(d + 1)), d + 1, dtype=np.int32)
     inputs[:, 0] = d
     n_inputs = mask.sum(axis=0).astype(np.int64)

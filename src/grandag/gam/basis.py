@@ -26,7 +26,7 @@ MAX_KNOTS = 2000
 """Columns with more distinct values than this get a basis from that many evenly spread order statistics."""
 
 _SMALLEST_VARIANCE = 1e-11
-"""Of a combination of functions of variance 1, beside the line; what is smaller is rounding."""
+"""Smallest variance of a combination of functions of variance 1, beside the line; less is rounding."""
 
 _DENSE_BELOW = 40
 """With so few distinct values a dense eigenproblem is cheaper and safer than an iterative one."""

@@ -201,7 +201,7 @@ class AdditiveFit:
         return pd.DataFrame({"term": terms, "edf": self.edf, "p_value": self.p_values()})
 
     def p_values(self) -> np.ndarray:
-        """Of each term, by Wood's test (2013) for a smooth function being zero."""
+        """The p-value of each term, by Wood's test (2013) for a smooth function being zero."""
         with _blas().limit(limits=1, user_api="blas"):
             return np.array([self._p_value(term) for term in range(len(self.parents))])
 

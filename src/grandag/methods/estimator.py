@@ -369,7 +369,7 @@ def _like(X: Any, training: Table, missing: str, estimator: str) -> Table:
 
 
 def _notes(learned: Learned, table: Table) -> list[str]:
-    """What a reader should know before the notes of the method itself."""
+    """Notes that come before those of the method itself."""
     notes = []
     if table.n_dropped:
         rows = "1 row" if table.n_dropped == 1 else f"{table.n_dropped:,} rows"
@@ -380,7 +380,7 @@ def _notes(learned: Learned, table: Table) -> list[str]:
 
 
 def _concerns(learned: Learned, table: Table, varying: Table, *, checks_noise: bool) -> tuple[Concern, ...]:
-    """What columns, graph and noise, and the method itself, say against the result."""
+    """Reasons to doubt the result, from columns, graph and noise, and from the method itself."""
     copies = copy_concerns(varying.values, varying.names)
     known = [concern.variables for concern in copies]
     model = learned.model

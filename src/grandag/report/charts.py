@@ -44,7 +44,7 @@ class Axis:
         return cls(low if with_zero and low == 0 else low - room, high + room)
 
     def __call__(self, values: np.ndarray | float) -> np.ndarray:
-        """Places as whole numbers; what lies outside is put on the border."""
+        """Places as whole numbers; what lies outside is put on the frame."""
         array = np.asarray(values, dtype=np.float64)
         low, high = (math.log10(self.low), math.log10(self.high)) if self.is_log else (self.low, self.high)
         if self.is_log:

@@ -115,7 +115,7 @@ def _edges(
 
 
 def _verdict(true: np.ndarray, i: int, j: int, *, directed: bool) -> str:
-    """What the truth says to an edge."""
+    """How an edge compares with the truth."""
     if not (true[i, j] or true[j, i]):
         return "extra"
     if directed == (true[i, j] and true[j, i]):

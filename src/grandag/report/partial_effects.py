@@ -18,7 +18,7 @@ from grandag.report.charts import Axis, Band, Line, Points, chart, thinned
 __all__ = ["PartialEffect", "partial_effect", "partial_effect_chart"]
 
 _PLACES, _ROWS = 50, 200
-"""Of x, and of the table to average over; at most."""
+"""Maximum number of values of x, and of rows of the table to average over."""
 
 
 class PartialEffect(NamedTuple):
@@ -33,7 +33,7 @@ class PartialEffect(NamedTuple):
 
 
 def partial_effect(model: CausalModel, values: np.ndarray, source: int, target: int) -> PartialEffect:
-    """Of an edge of the model, between the 1 % and the 99 % quantile of the parent in a table (n, d)."""
+    """The effect of an edge, between the 1 % and the 99 % quantile of the parent in a table (n, d)."""
     parents = np.flatnonzero(model.adjacency[:, target])
     conditional, place = model.conditionals[target], int(np.searchsorted(parents, source))
     low, high = np.quantile(values[:, source], [0.01, 0.99])
@@ -52,7 +52,7 @@ def partial_effect(model: CausalModel, values: np.ndarray, source: int, target: 
 
 
 def partial_effect_chart(found: PartialEffect, source: str, target: str) -> Markup:
-    """The curve with its band and points; a few points far off lie on the border."""
+    """The curve with its band and points; a few points far off lie on the frame."""
     y = Axis.over([*np.quantile(found.partial_residual, [0.01, 0.99]), *found.low, *found.high])
     marks: list[Line | Points | Band] = [
         Points("", "point", found.parent, found.partial_residual),

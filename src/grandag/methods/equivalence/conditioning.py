@@ -22,7 +22,7 @@ _DETERMINED = 1e-12
 """Part of a variance that rounding may leave of nothing."""
 
 _LARGEST = 1 - 1e-15
-"""Of a correlation: its artanh is finite."""
+"""Largest absolute correlation; its artanh is finite."""
 
 
 @compiled
@@ -53,7 +53,7 @@ def conditional_variance(covariance: np.ndarray, nodes: np.ndarray) -> float:
 
 @compiled
 def _correlation(factor: np.ndarray, size: int) -> float:
-    """Of the last two of `size` nodes given the others, absolute; 0 if one of them is determined."""
+    """The absolute partial correlation of the last two of `size` nodes given the others; 0 if one is determined."""
     own, rest = factor[size - 1, size - 2], factor[size - 1, size - 1]
     if factor[size - 2, size - 2] == 0.0:
         return 0.0

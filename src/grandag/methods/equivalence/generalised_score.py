@@ -87,9 +87,9 @@ class GeneralisedScore:
         likelihood: "cross-validated" or "marginal".
         form: "low-rank", or "exact": the reference for a few hundred rows.
         regulariser: lambda of the ridge regression; the marginal likelihood has none.
-        n_folds: Of the cross-validated likelihood.
+        n_folds: Number of folds of the cross-validated likelihood.
         determinant_weight: w; 1 is the Gaussian density's, 0.5 what the authors' program has.
-        tolerance: Of the low-rank form: the trace that its features may leave unexplained of the parents' kernel
+        tolerance: The trace that the features of the low-rank form may leave unexplained of the parents' kernel
             matrix, as a share of what is added to its diagonal: n lambda, or sigma^2 as it is to begin with, 0.1;
             and at most n / 1000.
         max_rank: Largest number of features of a kernel.

@@ -116,15 +116,15 @@ class _State:
     def leads(self, start: int, goal: int, blocked: int) -> bool:
         """Is there a semi-directed path, other than an edge between the two, that meets no blocked node?"""
         closed = blocked | 1 << start
-        border = (self.children[start] | self.neighbours[start]) & ~(closed | 1 << goal)
-        while border:
-            closed |= border
+        frontier = (self.children[start] | self.neighbours[start]) & ~(closed | 1 << goal)
+        while frontier:
+            closed |= frontier
             reached = 0
-            for node in bits(border):
+            for node in bits(frontier):
                 reached |= self.children[node] | self.neighbours[node]
             if reached >> goal & 1:
                 return True
-            border = reached & ~closed
+            frontier = reached & ~closed
         return False
 
     def is_clique(self, nodes: int) -> bool:
@@ -266,14 +266,14 @@ class _Turn(_Kind):
     def _is_joined(state: _State, clique: int, common: int, near: int) -> bool:
         """Is there a path from clique - common to common - clique in `near` that does not meet what they share?"""
         closed, goal = clique & common, common & ~clique
-        border = clique & ~common
-        while border:
-            closed |= border
+        frontier = clique & ~common
+        while frontier:
+            closed |= frontier
             reached = 0
-            for node in bits(border):
+            for node in bits(frontier):
                 reached |= state.adjacent[node]
-            border = reached & near & ~closed
-            if border & goal:
+            frontier = reached & near & ~closed
+            if frontier & goal:
                 return True
         return False
 

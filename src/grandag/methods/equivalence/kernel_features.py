@@ -38,7 +38,7 @@ _ROUNDING = 1e-12
 """A diagonal below this is noise of the subtractions that it came from."""
 
 _MOST_LEFT_OUT = 1e-3
-"""Of the mean diagonal of a kernel matrix, however large the ridge: what the default ridge of 0.01 allows."""
+"""Largest remainder, as a share of a kernel matrix's mean diagonal: what the default ridge of 0.01 allows."""
 
 
 def kernel_width(column: np.ndarray, factor: float) -> float:

@@ -368,8 +368,8 @@ class GraNDAG(StochasticLearner, GraNDAGConfig):
         n_iter_: Iterations of training.
         trace_: Data frame with one row per evaluation.
         A_phi_trace_: (evaluations, d, d) with `record_A_phi=True`.
-        held_out_log_likelihood_: Of the retrained model: mean over held-out rows of the joint log-density, in the
-            units of the table.
+        held_out_log_likelihood_: Mean over held-out rows of the retrained model's joint log-density, in the units of
+            the table.
 
     Example:
         >>> from grandag import GraNDAG, datasets

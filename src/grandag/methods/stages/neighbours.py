@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 _FEWEST_TREES = 50
-"""So many give a usable standard error."""
+"""Minimum number of trees; that many give a usable standard error."""
 
 _TREES_PER_CALL = 10
 """Compiled code cannot be interrupted, so its calls are short."""

@@ -5,7 +5,7 @@ splits by the input that reduces the sum of squares of the response most,
 
     gain_i = m L_i^2 / (l_i (m - l_i)),    L_i = sum of (y - mean y) over the l_i of m rows with x_i <= threshold_i,
 
-until no node can be split. The sum of an input's gains over all nodes is its importance. This is the law of
+until no node can be split. The sum of an input's gains over all nodes is its importance. This is the distribution of
 scikit-learn's `ExtraTreesRegressor` with its default parameters. What makes it cheap:
 
 - All inputs of a row are contiguous, and inner loops run over inputs: two vectorised passes over the rows of a node,
