@@ -71,7 +71,7 @@ def test_decisions_of_r():
         pytest.skip("the reference values are not beside the project")
     values, agree = dict(np.load(path)), []
     for i in range(0, len(values["d"]), 4):
-        d, file = values["d"][i], f"{reference['name'][i]}/data{reference['dataset'][i]}.npy"
+        d, file = values["d"][i], f"{values['name'][i]}/data{values['dataset'][i]}.npy"
         before, after = (values[name][i, :d, :d].astype(bool) for name in ("input", "output"))
         result = prune(SplineTable(np.load(SHARED / "data" / "authors" / file).astype(float)), before)
         agree += (result.adjacency == after)[before].tolist()
