@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 import grandag
+from grandag.report import facts
 from tests.command import GRANDAG, run, run_alone
 from tests.conftest import nonlinear_chain
 
@@ -110,6 +111,23 @@ def test_report(finished, table, tmp_path):
     assert "beside the true graph" not in text
     _, output = finished
     assert (tmp_path / "results" / "edges.csv").read_text() == (output / "edges.csv").read_text()
+
+
+def test_a_report_changes_no_saved_parameter(finished, table, tmp_path):
+    run("fit", table, "--seed", 3, "--output", tmp_path / "results", "--report", tmp_path / "page.html")
+    with_page, without = (json.loads((path / "run.json").read_text()) for path in (tmp_path / "results", finished[1]))
+    assert with_page["parameters"] == without["parameters"]
+    assert grandag.load(tmp_path / "results" / "model.npz").record_A_phi is False
+    assert "Entries of Aφ as training proceeds" in (tmp_path / "page.html").read_text()
+
+
+def test_files_and_page_share_one_drawing(table, tmp_path, monkeypatch):
+    drawn = []
+    real = facts.to_svg
+    monkeypatch.setattr(facts, "to_svg", lambda *arguments, **options: drawn.append(1) or real(*arguments, **options))
+    run("fit", table, "--method", "cam", "--output", tmp_path / "results", "--report", tmp_path / "page.html")
+    assert len(drawn) == 1
+    assert (tmp_path / "results" / "graph.svg").read_text().strip()[-6:] == "</svg>"
 
 
 def test_report_beside_the_truth(table, tmp_path):
