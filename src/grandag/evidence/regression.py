@@ -20,9 +20,9 @@ from grandag.evidence.lapack import factorise, factorise_double, invert, solve_l
 
 __all__ = ["block_evidence", "dense", "low_rank", "new_workspace"]
 
-_TOLERANCE = 1e-4
+_TOLERANCE = 2e-5
 """Largest variance of a row that the pivots may leave unexplained, relative to the noise: costs below 0.05 nats."""
-_SINGLE = 2e-6
+_SINGLE = 5e-7
 """The same relative to the variance of the function, which float32 does not resolve further."""
 _RANK_SHARE = 0.12
 """`low_rank` is faster than `dense` up to this rank, as a share of the rows."""
