@@ -17,7 +17,7 @@ from numba.extending import intrinsic
 
 from grandag.engine.compiled import compiled, inlined
 
-__all__ = ["covariance", "derivative_sums"]
+__all__ = ["covariance", "derivative_sums", "exponential"]
 
 _BLOCK = 64
 """Rows whose sums are kept in float32 before they are added up in float64."""
@@ -45,7 +45,7 @@ def covariance(left, right, inverse_squares, interaction, additive, is_symmetric
 def _add_term(product, row, values, value, inverse_square):
     for b in range(values.size):
         difference = values[b] - value
-        k = _exponential(inverse_square * difference * difference)
+        k = exponential(inverse_square * difference * difference)
         product[b] = max(product[b] * k, _SMALLEST)
         row[b] += k
 
@@ -87,7 +87,7 @@ def _keep_term(product, squares, terms, values, value, inverse_square):
     for b in range(values.size):
         difference = values[b] - value
         square = difference * difference
-        k = _exponential(inverse_square * square)
+        k = exponential(inverse_square * square)
         squares[b] = square
         terms[b] = k
         product[b] = max(product[b] * k, _SMALLEST)
@@ -112,7 +112,7 @@ def _move(sums, totals):
 
 
 @inlined
-def _exponential(x):
+def exponential(x):
     """exp(-x) for x >= 0 to float32 precision: 2^k 2^f with a whole k and |f| <= 1/2, a polynomial for 2^f."""
     y = max(x * np.float32(-1.4426950408889634), np.float32(-40))
     rounded = y + np.float32(12582912.0)  # 1.5 * 2^23: the whole number now stands in the last bits

@@ -18,7 +18,7 @@ from grandag.engine.compiled import compiled
 from grandag.evidence.kernel import covariance, derivative_sums
 from grandag.evidence.lapack import factorise, factorise_double, invert, solve_lower_double, solve_upper_double
 
-__all__ = ["block_evidence", "dense", "low_rank", "new_workspace"]
+__all__ = ["block_evidence", "dense", "low_rank", "new_workspace", "solve", "unpack"]
 
 _TOLERANCE = 2e-5
 """Largest variance of a row that the pivots may leave unexplained, relative to the noise: costs below 0.05 nats."""
@@ -29,8 +29,8 @@ _RANK_SHARE = 0.12
 
 
 def new_workspace(n_rows: int) -> np.ndarray:
-    """What `dense` works in: fresh memory for each call would cost as much as the kernel."""
-    return np.empty(n_rows**2, dtype=np.float32)
+    """Two matrices to work in: fresh memory for each call would cost as much as the kernel."""
+    return np.empty(2 * n_rows**2, dtype=np.float32)
 
 
 @compiled
@@ -55,7 +55,7 @@ def block_evidence(inputs, target, log_parameters, n_blocks, workspace, wants_gr
 def dense(inputs, target, log_parameters, workspace, wants_gradient):
     """Value and gradient -1/2 sum_ab (S^-1 - alpha alpha^T)_ab dS_ab, alpha = S^-1 y; -inf if S is not definite."""
     n_inputs, n = inputs.shape
-    inverse_squares, interaction, additive, noise = _unpack(log_parameters, n_inputs)
+    inverse_squares, interaction, additive, noise = unpack(log_parameters, n_inputs)
     matrix = workspace[: n * n].reshape(n, n)
     covariance(inputs, inputs, inverse_squares, interaction, additive, True, matrix)
     for a in range(n):
@@ -66,7 +66,7 @@ def dense(inputs, target, log_parameters, workspace, wants_gradient):
     half_determinant = 0.0
     for a in range(n):
         half_determinant += np.log(matrix[a, a])
-    alpha = _solve(matrix, target)
+    alpha = solve(matrix, target)
     fit = 0.0
     for a in range(n):
         fit += alpha[a] * target[a]
@@ -81,7 +81,7 @@ def dense(inputs, target, log_parameters, workspace, wants_gradient):
 
 
 @compiled
-def _solve(factor, target):
+def solve(factor, target):
     """alpha = L^-T L^-1 y, in float64, for L^T in the upper triangle of `factor`."""
     n = target.size
     alpha = target.astype(np.float64)
@@ -121,7 +121,8 @@ def _subtract_outer(inverse, alpha):
 
 
 @compiled
-def _unpack(log_parameters, n_inputs):
+def unpack(log_parameters, n_inputs):
+    """w_i = 1 / (2 l_i^2), s_f and s_a in float32; the noise variance."""
     inverse_squares = (0.5 * np.exp(-2 * log_parameters[:n_inputs])).astype(np.float32)
     interaction, additive = np.exp(log_parameters[n_inputs : n_inputs + 2]).astype(np.float32)
     return inverse_squares, interaction, additive, np.exp(log_parameters[-1])
@@ -154,7 +155,7 @@ def low_rank(inputs, target, log_parameters, wants_gradient):
     where P = L^-T A, R = L^-T B^-1 A, v = P alpha.
     """
     n_inputs, n = inputs.shape
-    inverse_squares, interaction, additive, noise = _unpack(log_parameters, n_inputs)
+    inverse_squares, interaction, additive, noise = unpack(log_parameters, n_inputs)
     gradient = np.zeros(log_parameters.size)
     max_rank = int(_RANK_SHARE * n)
     pivots, rows = _pivots(inputs, inverse_squares, interaction, additive, noise, max_rank)

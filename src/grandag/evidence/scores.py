@@ -15,6 +15,7 @@ import numpy as np
 
 from grandag.evidence.config import EvidenceConfig
 from grandag.evidence.optimiser import maximise
+from grandag.evidence.promise import derivatives, promises
 from grandag.evidence.regression import block_evidence, new_workspace
 
 __all__ = ["Fit", "LocalScores", "Parents"]
@@ -28,6 +29,7 @@ _LARGEST_VARIANCE = 100.0
 _LEAST_VARIANCE = 1e-5
 _START = {"length_scale": 2.0, "interaction": 0.8, "additive": 0.1, "noise": 0.1}
 _MAX_EVALUATIONS = 60
+_N_SHUFFLED = 16
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -53,7 +55,9 @@ class LocalScores:
         self.n_blocks = max(1, -(-n // config.block_rows))
         self._few: dict[tuple[int, Parents], Fit] = {}
         self._full: dict[tuple[int, Parents], Fit] = {}
+        self._promises: dict[tuple[int, Parents], np.ndarray] = {}
         self._local = threading.local()
+        self._shuffled = rng.permuted(shuffled[rng.integers(self.n_variables, size=_N_SHUFFLED)], axis=1)
 
     def each(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
         """Results for all items, by several threads; each item must use the scores of its own child only."""
@@ -90,6 +94,19 @@ class LocalScores:
         log_parameters = self.fit(child, parents).log_parameters.copy()
         log_parameters[[parents.index(parent) for parent in dropped]] = _INFINITE
         return self._evaluate(child, parents, log_parameters)
+
+    def promise(self, child: int, parents: Parents) -> np.ndarray:
+        """How much each variable promises as a further parent, in standard deviations; on one block of rows."""
+        if (child, parents) not in self._promises:
+            rows = slice(0, self._columns.shape[1] // self.n_blocks)
+            inputs, target = self._columns[list(parents), rows], self._columns[child, rows]
+            candidates = np.concatenate([self._columns[:, rows], self._shuffled[:, rows]])
+            log_parameters = self.fit(child, parents).log_parameters
+            found = derivatives(inputs, target, log_parameters, candidates, self._workspace())
+            result = promises(found[:, : self.n_variables], found[:, self.n_variables :])
+            result[[child, *parents]] = -np.inf
+            self._promises[child, parents] = result
+        return self._promises[child, parents]
 
     def fit(self, child: int, parents: Parents, near: Parents = ()) -> Fit:
         """The best fit on all rows."""
