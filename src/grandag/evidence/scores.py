@@ -52,6 +52,7 @@ class LocalScores:
         self.config, self.n_threads = config, n_threads
         shuffled = np.ascontiguousarray(columns[rng.permutation(n)].T, dtype=np.float32)
         self._columns, self._few_columns = shuffled, np.ascontiguousarray(shuffled[:, : config.n_few_rows])
+        self.scale = n / self._few_columns.shape[1]
         self.n_blocks = max(1, -(-n // config.block_rows))
         self._few: dict[tuple[int, Parents], Fit] = {}
         self._full: dict[tuple[int, Parents], Fit] = {}
@@ -83,11 +84,6 @@ class LocalScores:
     def score(self, child: int, parents: Parents, near: Parents = ()) -> float:
         """Evidence on all rows, minus the cost of the edges."""
         return self.full(child, parents, near) - self.config.cost_per_edge * len(parents)
-
-    def few_score(self, child: int, parents: Parents, near: Parents = ()) -> float:
-        """Evidence on few rows, minus the cost of the edges in proportion."""
-        share = self._few_columns.shape[1] / self._columns.shape[1]
-        return self.few(child, parents, near) - share * self.config.cost_per_edge * len(parents)
 
     def without(self, child: int, parents: Parents, dropped: Iterable[int]) -> float:
         """Evidence on all rows with the length scales of these parents at infinity and everything else kept."""

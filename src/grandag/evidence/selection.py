@@ -12,12 +12,15 @@ _NOTHING = 0.3
 """Parents that cost less than this each, nothing refitted, are tried together."""
 
 
-def eliminate(scores: LocalScores, child: int, parents: Parents, required: frozenset[int] = frozenset()) -> Parents:
+def eliminate(
+    scores: LocalScores, child: int, parents: Parents, required: frozenset[int] = frozenset(), near: Parents = ()
+) -> Parents:
     """Parents whose removal would each cost more evidence than an edge costs.
 
     A removal is first judged with the length scale at infinity and nothing refitted: the true loss is less. No parents
-    at all are an alternative to any others.
+    at all are an alternative to any others. `near` are parents whose fit is a good start.
     """
+    scores.fit(child, parents, near)
     settled: set[int] = set(required)
     while True:
         value = scores.full(child, parents)
