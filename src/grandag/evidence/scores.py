@@ -50,6 +50,7 @@ class LocalScores:
         """`columns` is the standardised table (n, d)."""
         n, self.n_variables = columns.shape
         self.config, self.n_threads = config, n_threads
+        self.cost_per_edge = config.cost_per_edge
         shuffled = np.ascontiguousarray(columns[rng.permutation(n)].T, dtype=np.float32)
         self._columns, self._few_columns = shuffled, np.ascontiguousarray(shuffled[:, : config.n_few_rows])
         self.scale = n / self._few_columns.shape[1]
@@ -75,7 +76,7 @@ class LocalScores:
 
     def few(self, child: int, parents: Parents, near: Parents = ()) -> float:
         """Evidence on few rows; `near` are parents whose fit is a good start."""
-        return self._few_fit(child, parents, near).value
+        return self.few_fit(child, parents, near).value
 
     def full(self, child: int, parents: Parents, near: Parents = ()) -> float:
         """Evidence on all rows."""
@@ -83,7 +84,7 @@ class LocalScores:
 
     def score(self, child: int, parents: Parents, near: Parents = ()) -> float:
         """Evidence on all rows, minus the cost of the edges."""
-        return self.full(child, parents, near) - self.config.cost_per_edge * len(parents)
+        return self.full(child, parents, near) - self.cost_per_edge * len(parents)
 
     def without(self, child: int, parents: Parents, dropped: Iterable[int]) -> float:
         """Evidence on all rows with the length scales of these parents at infinity and everything else kept."""
@@ -110,7 +111,8 @@ class LocalScores:
             self._full[child, parents] = self._fit_full(child, parents, near)
         return self._full[child, parents]
 
-    def _few_fit(self, child: int, parents: Parents, near: Parents) -> Fit:
+    def few_fit(self, child: int, parents: Parents, near: Parents = ()) -> Fit:
+        """The best fit on few rows."""
         if (child, parents) not in self._few:
             known = self._few.get((child, near)) or self._full.get((child, near))
             start = self._start(parents, near, known, self._few_columns.shape[1])
@@ -123,7 +125,7 @@ class LocalScores:
         if known is not None and set(parents) <= set(near):
             start = self._start(parents, near, known, n)
         else:
-            start = self._few_fit(child, parents, near)
+            start = self.few_fit(child, parents, near)
             start = start._replace(inverse_hessian=start.inverse_hessian * self._few_columns.shape[1] / n)
         n_training = min(self.n_blocks, self.config.n_training_blocks)
         rows = self._columns[:, : n_training * n // self.n_blocks]

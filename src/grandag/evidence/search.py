@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from grandag.evidence.scores import LocalScores, Parents
-from grandag.evidence.selection import eliminate
+from grandag.evidence.selection import choose
 
 __all__ = ["Knowledge", "Move", "Searched", "climb"]
 
@@ -147,19 +147,13 @@ def _carry_out(
     """The parents that the nodes of a plan choose among the candidates, by all rows."""
     place = {j: k for k, j in enumerate(plan.order)}
 
-    def choose(child: int) -> Parents:
+    def chosen(child: int) -> Parents:
+        further = [i for i in np.flatnonzero(knowledge.allowed[:, child]) if place[i] < place[child]]
         required = frozenset(np.flatnonzero(knowledge.required[:, child]))
-        chosen = eliminate(scores, child, plan.candidates[child], required, near=parents[child])
-        more = [
-            i for i in np.flatnonzero(scores.promise(child, chosen) > _PROMISING)
-            if place[i] < place[child] and knowledge.allowed[i, child] and i not in plan.candidates[child]
-        ]  # fmt: skip
-        if more:
-            chosen = eliminate(scores, child, tuple(sorted({*chosen, *more})), required, near=chosen)
-        return chosen
+        return choose(scores, child, plan.candidates[child], further, required, parents[child])
 
     children = list(plan.candidates)
-    return dict(zip(children, scores.each(choose, children), strict=True))
+    return dict(zip(children, scores.each(chosen, children), strict=True))
 
 
 def _changed(parents: Parents, *, add: int | None = None, drop: int | None = None) -> Parents:
