@@ -131,9 +131,7 @@ def _fma(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         single = ir.FloatType()
-        function = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(single, [single] * 3), "llvm.fma.f32"
-        )
+        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(single, [single] * 3), "llvm.fma.f32")
         return builder.call(function, arguments)
 
     return types.float32(types.float32, types.float32, types.float32), generate

@@ -39,32 +39,31 @@ def derivatives(inputs, target, log_parameters, candidates, workspace):
     alpha = _weights(inputs, target, log_parameters, kernel, weights)
     spread = alpha * alpha
     spread = ((spread - spread.mean()) / max(spread.std(), 1e-12)).astype(np.float32)
-    sums = np.zeros((3, n), dtype=np.float32)
-    result = np.zeros((3, candidates.shape[0]))
-    for k in range(candidates.shape[0]):
-        values = candidates[k]
-        sums[:] = 0
-        for a in range(n - 1):
-            rest = slice(a + 1, n)
-            _add_row(
-                sums[0, rest], sums[1, rest], sums[2, rest], values[rest], values[a],
-                weights[a, rest], kernel[a, rest], spread[rest], spread[a],
-            )  # fmt: skip
-        for form in range(3):
-            for a in range(n):
-                result[form, k] += sums[form, a]
-    return result
+    sums = np.zeros((3, candidates.shape[0], n), dtype=np.float32)
+    terms, products = np.empty(n, dtype=np.float32), np.empty((3, n), dtype=np.float32)
+    for a in range(n - 1):
+        rest = slice(a + 1, n)
+        products[0, rest] = weights[a, rest]
+        products[1, rest] = weights[a, rest] * kernel[a, rest]
+        products[2, rest] = spread[a] * spread[rest]
+        for k in range(candidates.shape[0]):
+            _terms(terms[rest], candidates[k, rest], candidates[k, a])
+            for form in range(3):
+                _accumulate(sums[form, k, rest], products[form, rest], terms[rest])
+    return sums.astype(np.float64).sum(axis=2)
 
 
 @inlined
-def _add_row(mean, function, scale, values, value, weights, kernel, spread, own_spread):
+def _terms(terms, values, value):
     for b in range(values.size):
         difference = values[b] - value
-        k = exponential(np.float32(0.5) * difference * difference)
-        weighted = weights[b] * k
-        mean[b] += weighted
-        function[b] += weighted * kernel[b]
-        scale[b] += own_spread * spread[b] * k
+        terms[b] = exponential(np.float32(0.5) * difference * difference)
+
+
+@inlined
+def _accumulate(sums, weights, terms):
+    for b in range(sums.size):
+        sums[b] += weights[b] * terms[b]
 
 
 @compiled

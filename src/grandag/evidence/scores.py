@@ -31,7 +31,6 @@ _START = {"length_scale": 2.0, "interaction": 0.8, "additive": 0.1, "noise": 0.1
 _MAX_EVALUATIONS = 60
 _N_SHUFFLED = 16
 
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
@@ -61,18 +60,28 @@ class LocalScores:
         self._local = threading.local()
         self._shuffled = rng.permuted(shuffled[rng.integers(self.n_variables, size=_N_SHUFFLED)], axis=1)
 
-    def each(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-        """Results for all items, by several threads; each item must use the scores of its own child only."""
-        items = list(items)
-        if self.n_threads == 1 or len(items) <= 1:
-            return [function(item) for item in items]
-        with ThreadPoolExecutor(min(self.n_threads, len(items)), thread_name_prefix="grandag") as pool:
-            futures = [pool.submit(function, item) for item in items]
+    def each(
+        self,
+        function: Callable[[int], Result],
+        nodes: Iterable[int],
+        keep: Callable[[int, Result], None] = lambda node, result: None,
+    ) -> list[Result]:
+        """Results for all nodes, by several threads; `keep` is called with each, in order, from this thread.
+
+        Each call must use the scores of its own node only, or ask for others always from the same start.
+        """
+        nodes, results = list(nodes), []
+        with ThreadPoolExecutor(self.n_threads, thread_name_prefix="grandag") as pool:
+            several = self.n_threads > 1 and len(nodes) > 1
+            futures = [pool.submit(function, node) for node in nodes] if several else []
             try:
-                return [future.result() for future in futures]
+                for k, node in enumerate(nodes):
+                    results.append(futures[k].result() if several else function(node))
+                    keep(node, results[-1])
             except BaseException:
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
+        return results
 
     def few(self, child: int, parents: Parents, near: Parents = ()) -> float:
         """Evidence on few rows; `near` are parents whose fit is a good start."""

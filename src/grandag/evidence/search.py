@@ -18,6 +18,7 @@ import numpy as np
 
 from grandag.evidence.scores import LocalScores, Parents
 from grandag.evidence.selection import choose
+from grandag.graph import topological_order
 
 __all__ = ["Knowledge", "Move", "Searched", "climb"]
 
@@ -111,7 +112,7 @@ def _plans(
     """The places of a node that few rows do not speak against, best first."""
     others = _order_around(parents, node)
     own, required = set(parents[node]), knowledge.required
-    wanted = own | set(np.flatnonzero(promising[:, node]))
+    wanted = own | set(np.flatnonzero(promising[:, node]).tolist())
     children = {j for j in others if node in parents[j]}
     with_node = {j: _changed(parents[j], add=node) for j in others if promising[node, j]}
     without_node = {j: _changed(parents[j], drop=node) for j in children}
@@ -141,15 +142,13 @@ def _few_gain(scores: LocalScores, parents: list[Parents], child: int, new: Pare
     return scores.scale * (scores.few(child, new, parents[child]) - scores.few(child, parents[child]))
 
 
-def _carry_out(
-    scores: LocalScores, parents: list[Parents], plan: _Plan, knowledge: Knowledge
-) -> dict[int, Parents]:
+def _carry_out(scores: LocalScores, parents: list[Parents], plan: _Plan, knowledge: Knowledge) -> dict[int, Parents]:
     """The parents that the nodes of a plan choose among the candidates, by all rows."""
     place = {j: k for k, j in enumerate(plan.order)}
 
     def chosen(child: int) -> Parents:
-        further = [i for i in np.flatnonzero(knowledge.allowed[:, child]) if place[i] < place[child]]
-        required = frozenset(np.flatnonzero(knowledge.required[:, child]))
+        further = [i for i in np.flatnonzero(knowledge.allowed[:, child]).tolist() if place[i] < place[child]]
+        required = frozenset(np.flatnonzero(knowledge.required[:, child]).tolist())
         return choose(scores, child, plan.candidates[child], further, required, parents[child])
 
     children = list(plan.candidates)
@@ -162,7 +161,7 @@ def _changed(parents: Parents, *, add: int | None = None, drop: int | None = Non
 
 def _order_around(parents: list[Parents], node: int) -> tuple[int, ...]:
     """All other nodes, parents before children; the node's ancestors come first, its descendants last."""
-    order = _topological(parents)
+    order = topological_order(_adjacency(parents))
     ancestors: set[int] = set()
     for j in reversed(order):
         if j == node or j in ancestors:
@@ -175,12 +174,8 @@ def _order_around(parents: list[Parents], node: int) -> tuple[int, ...]:
     return (*(j for j in order if j in ancestors), *rest, *(j for j in order if j in descendants))
 
 
-def _topological(parents: list[Parents]) -> list[int]:
-    order: list[int] = []
-    remaining = dict(enumerate(parents))
-    while remaining:
-        ready = [j for j, p in remaining.items() if not any(i in remaining for i in p)]
-        order.extend(ready)
-        for j in ready:
-            del remaining[j]
-    return order
+def _adjacency(parents: list[Parents]) -> np.ndarray:
+    adjacency = np.zeros((len(parents), len(parents)), dtype=bool)
+    for j, some in enumerate(parents):
+        adjacency[list(some), j] = True
+    return adjacency

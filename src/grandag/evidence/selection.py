@@ -8,12 +8,10 @@ import numpy as np
 
 from grandag.evidence.scores import LocalScores, Parents
 
-__all__ = ["choose", "eliminate"]
+__all__ = ["choose", "eliminate", "loss"]
 
 _CLOSE = 25.0
 """A parent whose removal costs more nats than this, nothing else refitted, stays without a closer look."""
-_NOTHING = 0.3
-"""Parents that cost less than this each, nothing refitted, are tried together."""
 _FLAT = np.log(10.0)
 """Length scale from which an input hardly matters."""
 _EXPLAINED = np.log(0.5)
@@ -46,32 +44,50 @@ def eliminate(scores: LocalScores, child: int, parents: Parents, required: froze
     """Parents whose removal would each cost more evidence than an edge costs.
 
     A removal is first judged with the length scale at infinity and nothing refitted: the true loss is less. No parents
-    at all are an alternative to any others.
+    but the required ones are an alternative to any others, at the beginning too: with many irrelevant inputs the
+    evidence has a degenerate optimum.
     """
+    least = tuple(parent for parent in parents if parent in required)
     scores.fit(child, parents, near)
     settled: set[int] = set(required)
-    while True:
+    while scores.full(child, parents) > scores.full(child, least, parents) + scores.cost_per_edge:
         value = scores.full(child, parents)
         losses = {
             parent: value - scores.without(child, parents, [parent]) for parent in parents if parent not in settled
         }
-        idle = {parent for parent, loss in losses.items() if loss < _NOTHING}
-        if len(idle) > 1 and value - scores.without(child, parents, idle) < scores.cost_per_edge:
-            near, parents = parents, tuple(parent for parent in parents if parent not in idle)
-            scores.fit(child, parents, near)
-            continue
-        for parent in sorted(losses, key=lambda parent: losses[parent]):
+        weakest = sorted(losses, key=lambda parent: losses[parent])
+        fewer = _without_idle(scores, child, parents, [i for i in weakest if losses[i] < scores.cost_per_edge])
+        close = [parent for parent in weakest if losses[parent] < _CLOSE] if fewer == parents else []
+        for parent in close:
             fewer = tuple(other for other in parents if other != parent)
-            if losses[parent] > _CLOSE:
-                continue
             if value - scores.full(child, fewer, parents) < scores.cost_per_edge:
-                parents = fewer
                 break
             settled.add(parent)
-        else:
+            fewer = parents
+        if fewer == parents:
             break
-    kept = tuple(parent for parent in parents if parent in required)
-    return kept if scores.score(child, kept, parents) >= scores.score(child, parents) else parents
+        scores.fit(child, fewer, parents)
+        parents = fewer
+    return least if scores.score(child, least, parents) >= scores.score(child, parents) else parents
+
+
+def loss(scores: LocalScores, child: int, parents: Parents, parent: int) -> float:
+    """Nats that are lost without this parent; the fit is made anew only where that is close."""
+    value = scores.full(child, parents)
+    lost = value - scores.without(child, parents, [parent])
+    if lost < _CLOSE:
+        lost = value - scores.full(child, tuple(other for other in parents if other != parent), parents)
+    return lost
+
+
+def _without_idle(scores: LocalScores, child: int, parents: Parents, idle: list[int]) -> Parents:
+    """Parents without as many of the idle ones, weakest first, as may go together: all, half of them, a quarter …"""
+    while len(idle) > 1:
+        loss = scores.full(child, parents) - scores.without(child, parents, idle)
+        if loss < scores.cost_per_edge:
+            return tuple(parent for parent in parents if parent not in idle)
+        idle = idle[: len(idle) // 2]
+    return parents
 
 
 def _thin(scores: LocalScores, child: int, parents: Parents, required: frozenset[int], near: Parents) -> Parents:
