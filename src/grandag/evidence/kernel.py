@@ -2,8 +2,9 @@
 
     k(x, x') = s_f prod_i k_i + s_a sum_i k_i,    k_i = exp(-w_i (x_i - x_i')^2),    w_i = 1 / (2 l_i^2)
 
-s_f is the variance of the interaction, s_a that of each additive term; length scales l_i are common to both parts. All loops run over contiguous rows,
-so that they vectorise; no array of n x n numbers per input is made. Inputs are (p, n), float32.
+s_f is the variance of the interaction, s_a that of each additive term; length scales l_i are common to both parts.
+All loops run over contiguous rows, so that they vectorise; no array of n x n numbers per input is made. Inputs are
+(p, n), float32.
 """
 
 from __future__ import annotations

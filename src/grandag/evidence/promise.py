@@ -1,7 +1,7 @@
 """The promise of further parents: does anything that a fit leaves unexplained depend on another variable?
 
-With G = alpha alpha^T - S^-1 of a fit, alpha = S^-1 y, the derivative of the evidence by the variance of a new term T of
-the covariance is 1/2 sum_ab G_ab T_ab. One factorisation serves all candidates k, on all rows, in three forms:
+With G = alpha alpha^T - S^-1 of a fit, alpha = S^-1 y, the derivative of the evidence by the variance of a new term T
+of the covariance is 1/2 sum_ab G_ab T_ab. One factorisation serves all candidates k, on all rows, in three forms:
 
     T = k_k        the mean depends on x_k,
     T = K o k_k    the function of the present parents does,
@@ -34,7 +34,7 @@ def promises(found: np.ndarray, by_chance: np.ndarray) -> np.ndarray:
 @compiled
 def derivatives(inputs, target, log_parameters, candidates, workspace):
     """sum_{a<b} G_ab T_ab for the three forms of T, (3, number of candidates)."""
-    n_inputs, n = inputs.shape
+    n = target.size
     kernel, weights = workspace[: 2 * n * n].reshape(2, n, n)
     alpha = _weights(inputs, target, log_parameters, kernel, weights)
     spread = alpha * alpha

@@ -1,7 +1,7 @@
 """A graph judged and improved by its evidence: select parents, search, and say what each edge is worth.
 
-The score of a graph is sum_j log p(x_j | x_P(j)) minus a cost per edge; see `scores.py`. Everything is a function of the
-table, the graph to start from, a config and a generator, and the same for any number of threads.
+The score of a graph is sum_j log p(x_j | x_P(j)) minus a cost per edge; see `scores.py`. Everything is a function of
+the table, the graph to start from, a config and a generator, and the same for any number of threads.
 """
 
 from __future__ import annotations

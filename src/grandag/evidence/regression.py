@@ -5,9 +5,9 @@
 K is the covariance of `kernel.py`. Hyper-parameters are logarithms, in this order: length scales l_1..l_p, variance of
 the interaction s_f, variance of an additive term s_a, noise variance. Inputs are (p, n), float32.
 
-Two ways to the same number. `dense` factorises S in float32: with a noise of at least 0.04 its error is below 0.05 nats.
-`low_rank` finds the few rows that carry K by pivoted Cholesky, to a tolerance far below the noise, in float64; it gives
-up when they are too many. Many rows are cut into blocks, whose evidence is added.
+Two ways to the same number. `dense` factorises S in float32: with a noise of at least 0.04 its error is below 0.05
+nats. `low_rank` finds the few rows that carry K by pivoted Cholesky, to a tolerance far below the noise, in float64;
+it gives up when they are too many. Many rows are cut into blocks, whose evidence is added.
 """
 
 from __future__ import annotations

@@ -49,7 +49,8 @@ class LocalScores:
         """`columns` is the standardised table (n, d)."""
         n, self.n_variables = columns.shape
         self.config, self.n_threads = config, n_threads
-        self.cost_per_edge = config.cost_per_edge
+        by_size = 1 + 1.3 * float(np.log(self.n_variables))
+        self.cost_per_edge = by_size if config.cost_per_edge is None else config.cost_per_edge
         shuffled = np.ascontiguousarray(columns[rng.permutation(n)].T, dtype=np.float32)
         self._columns, self._few_columns = shuffled, np.ascontiguousarray(shuffled[:, : config.n_few_rows])
         self.scale = n / self._few_columns.shape[1]

@@ -22,7 +22,7 @@ from grandag.graph import topological_order
 
 __all__ = ["Knowledge", "Move", "Searched", "climb"]
 
-_PROMISING = 4.0
+_PROMISING = 3.0
 """Standard deviations from which a variable is tried as a further parent."""
 _SLACK = 10.0
 """Nats (of all rows) that few rows may speak against a place that all rows are still asked about."""
@@ -111,10 +111,11 @@ def _plans(
 ) -> list[_Plan]:
     """The places of a node that few rows do not speak against, best first."""
     others = _order_around(parents, node)
-    own, required = set(parents[node]), knowledge.required
-    wanted = own | set(np.flatnonzero(promising[:, node]).tolist())
+    required, allowed = knowledge.required, knowledge.allowed
     children = {j for j in others if node in parents[j]}
-    with_node = {j: _changed(parents[j], add=node) for j in others if promising[node, j]}
+    wanted = {*parents[node], *np.flatnonzero(promising[:, node]).tolist(), *(j for j in children if allowed[j, node])}
+    gaining = {j for j in others if promising[node, j] or (j in parents[node] and allowed[node, j])}
+    with_node = {j: _changed(parents[j], add=node) for j in gaining}
     without_node = {j: _changed(parents[j], drop=node) for j in children}
     gains = {j: max(0.0, _few_gain(scores, parents, j, new)) for j, new in with_node.items()}
     losses = {j: _few_gain(scores, parents, j, new) for j, new in without_node.items()}

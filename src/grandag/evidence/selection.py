@@ -16,7 +16,7 @@ _FLAT = np.log(10.0)
 """Length scale from which an input hardly matters."""
 _EXPLAINED = np.log(0.5)
 """Few rows are trusted about what hardly matters if they leave less of the variance than this unexplained."""
-_PROMISING = 3.0
+_PROMISING = 2.0
 """Standard deviations from which a candidate is tried as a further parent."""
 
 
