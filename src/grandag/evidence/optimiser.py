@@ -6,6 +6,8 @@ handed on: from few rows to all of them, where it only shrinks with the number o
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from grandag.engine.compiled import compiled
@@ -20,7 +22,18 @@ _SUFFICIENT = 1e-3
 
 
 @compiled
-def maximise(inputs, target, start, lower, upper, inverse_hessian, n_blocks, workspace, tolerance, max_evaluations):
+def maximise(
+    inputs: Any,
+    target: Any,
+    start: Any,
+    lower: Any,
+    upper: Any,
+    inverse_hessian: Any,
+    n_blocks: int,
+    workspace: Any,
+    tolerance: float,
+    max_evaluations: int,
+) -> tuple[Any, Any, Any]:
     """Hyper-parameters of a local maximum, its evidence, and the number of evaluations.
 
     Ends when a step promises less than `tolerance` nats. `inverse_hessian`, of minus the evidence, is updated in place.

@@ -13,6 +13,8 @@ k_k has unit length scale. Columns with their rows shuffled show what chance doe
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from grandag.engine.compiled import compiled, inlined
@@ -32,7 +34,7 @@ def promises(found: np.ndarray, by_chance: np.ndarray) -> np.ndarray:
 
 
 @compiled
-def derivatives(inputs, target, log_parameters, candidates, workspace):
+def derivatives(inputs: Any, target: Any, log_parameters: Any, candidates: Any, workspace: Any) -> Any:
     """sum_{a<b} G_ab T_ab for the three forms of T, (3, number of candidates)."""
     n = target.size
     kernel, weights = workspace[: 2 * n * n].reshape(2, n, n)

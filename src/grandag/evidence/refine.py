@@ -130,7 +130,7 @@ class _Table:
     ) -> None:
         config = EvidenceConfig() if config is None else config
         columns, is_heavy = standardise(values, config.heavy_tails)
-        varies = columns.any(axis=0)
+        varies = np.asarray(columns.any(axis=0))
         self.knowledge = _knowledge(allowed, required, varies)
         self.scores = LocalScores(columns, config, np.random.default_rng(0) if rng is None else rng, n_threads)
         self.notes = _notes(varies, is_heavy, self.scores.n_blocks)
@@ -220,7 +220,7 @@ def _checked(adjacency: np.ndarray, d: int) -> np.ndarray:
 
 def _compatible(adjacency: np.ndarray, knowledge: Knowledge) -> np.ndarray:
     """The required edges, and of the graph's those that are allowed and close no cycle with them."""
-    both = adjacency & knowledge.allowed | knowledge.required
+    both: np.ndarray = adjacency & knowledge.allowed | knowledge.required
     if is_acyclic(both):
         return both
     both = knowledge.required.copy()

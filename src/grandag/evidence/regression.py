@@ -12,6 +12,8 @@ it gives up when they are too many. Many rows are cut into blocks, whose evidenc
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from grandag.engine.compiled import compiled
@@ -34,7 +36,9 @@ def new_workspace(n_rows: int) -> np.ndarray:
 
 
 @compiled
-def block_evidence(inputs, target, log_parameters, n_blocks, workspace, wants_gradient):
+def block_evidence(
+    inputs: Any, target: Any, log_parameters: Any, n_blocks: int, workspace: Any, wants_gradient: bool
+) -> tuple[Any, Any]:
     """Sum over blocks of rows of the evidence with common hyper-parameters, and of its gradient."""
     n = target.size
     value, gradient = 0.0, np.zeros(log_parameters.size)

@@ -140,7 +140,7 @@ def _plans(
 
 def _few_gain(scores: LocalScores, parents: list[Parents], child: int, new: Parents) -> float:
     """What few rows say that all rows would gain by new parents of a child."""
-    return scores.scale * (scores.few(child, new, parents[child]) - scores.few(child, parents[child]))
+    return float(scores.scale) * (scores.few(child, new, parents[child]) - scores.few(child, parents[child]))
 
 
 def _carry_out(scores: LocalScores, parents: list[Parents], plan: _Plan, knowledge: Knowledge) -> dict[int, Parents]:
