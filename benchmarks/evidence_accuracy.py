@@ -65,20 +65,17 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10)
     arguments = parser.parse_args()
     calibration: list[tuple[float, bool]] = []
-    print(
-        "| setting | start | refined | true order given | at least the truth's score | CPU s |\n|---|---|---|---|---|---|"
-    )
+    print("| setting | start | refined | true order given | score at least the truth's | CPU s |")
+    print("|---|---|---|---|---|---|")
     for setting in arguments.settings:
         rows = []
         for seed in range(1, arguments.seeds + 1):
             figures, edges = one(*data_set(setting, seed, arguments.authors))
             rows.append(figures)
             calibration += edges
-        a, b, c, d, e, f, reached, seconds = np.mean(rows, axis=0)
-        print(
-            f"| {setting} | {a:.1f} / {b:.1f} | {c:.1f} / {d:.1f} | {e:.1f} / {f:.1f} | {reached:.0%} | {seconds:.1f} |",
-            flush=True,
-        )
+        *pairs, reached, seconds = np.mean(rows, axis=0)
+        cells = [f"{pairs[k]:.1f} / {pairs[k + 1]:.1f}" for k in (0, 2, 4)] + [f"{reached:.0%}", f"{seconds:.1f}"]
+        print("|", " | ".join([setting, *cells]), "|", flush=True)
     print("\n| evidence of an edge, nats | edges | true |\n|---|---|---|")
     for low, high in BINS:
         inside = [is_true for evidence, is_true in calibration if low <= evidence < high]

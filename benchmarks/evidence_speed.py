@@ -2,8 +2,8 @@
 
     python benchmarks/evidence_speed.py [--large]
 
-One evaluation with gradient counts n^3 operations (factorisation n^3 / 3, inverse 2 n^3 / 3). A refinement starts from a
-complete order of the variables, in which a tenth of the neighbours are swapped.
+One evaluation with gradient counts n^3 operations (factorisation n^3 / 3, inverse 2 n^3 / 3). A refinement starts from
+a complete order of the variables, in which a tenth of the neighbours are swapped.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
-from common import REFERENCE_GFLOPS, cpu_seconds, gflops
 from threadpoolctl import threadpool_limits
 
+from common import REFERENCE_GFLOPS, cpu_seconds, gflops
 from grandag import simulate
 from grandag.evidence import refine
 from grandag.evidence.regression import dense, new_workspace

@@ -24,7 +24,7 @@ def standardise(values: np.ndarray, heavy_tails: float) -> tuple[np.ndarray, np.
 
 def normal_scores(column: np.ndarray) -> np.ndarray:
     """Phi^-1((rank - 1/2) / n); ties get their mean rank."""
-    return ndtri((rankdata(column) - 0.5) / len(column))
+    return np.asarray(ndtri((rankdata(column) - 0.5) / len(column)))
 
 
 def _scaled(values: np.ndarray) -> np.ndarray:
