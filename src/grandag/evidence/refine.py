@@ -1,0 +1,249 @@
+"""A graph judged and improved by its evidence: select parents, search, and say what each edge is worth.
+
+The score of a graph is sum_j log p(x_j | x_P(j)) minus a cost per edge; see `scores.py`. Everything is a function of
+the table, the graph to start from, a config and a generator, and the same for any number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from grandag.evidence.config import EvidenceConfig
+from grandag.evidence.scores import LocalScores, Parents
+from grandag.evidence.search import Knowledge, Move, Searched, climb
+from grandag.evidence.selection import choose, loss
+from grandag.evidence.transform import standardise
+from grandag.graph import ancestors, is_acyclic, topological_order
+from grandag.progress import Listener, Progress
+
+__all__ = ["Refined", "evaluate", "refine", "select"]
+
+
+class Refined(NamedTuple):
+    """A graph with its evidence."""
+
+    adjacency: np.ndarray
+    """(d, d), [i, j] for i -> j."""
+    evidence: float
+    """sum_j log p(x_j | x_P(j)) of the standardised columns, in nats, without the cost of edges."""
+    score: float
+    """Evidence minus the cost of the edges: what was maximised."""
+    edge_evidence: np.ndarray
+    """(d, d): nats lost when the edge is taken out; 0 where there is no edge.
+
+    The child's fit is made anew where that can make it close; losses above 25 nats are those of the old fit with the
+    length scale at infinity, which overstates them.
+    """
+    log_parameters: list[np.ndarray]
+    """For each variable: log length scales of its parents, in ascending order, then log s_f, log s_a, log noise."""
+    moves: tuple[Move, ...]
+    notes: tuple[str, ...]
+    was_interrupted: bool
+
+
+def refine(
+    values: np.ndarray,
+    adjacency: np.ndarray,
+    *,
+    further_starts: Sequence[np.ndarray] = (),
+    allowed: np.ndarray | None = None,
+    required: np.ndarray | None = None,
+    config: EvidenceConfig | None = None,
+    rng: np.random.Generator | None = None,
+    n_threads: int = 1,
+    listener: Listener | None = None,
+) -> Refined:
+    """The best graph that selection and search find from a DAG, and from further ones.
+
+    `values` is (n, d); `allowed` and `required` bind every move. Ctrl-C ends the search with the best graph so far.
+
+    >>> rng = np.random.default_rng(0)
+    >>> cause = rng.normal(size=200)
+    >>> values = np.column_stack([np.sin(2 * cause) + 0.2 * rng.normal(size=200), cause])
+    >>> np.argwhere(refine(values, np.zeros((2, 2), dtype=bool)).adjacency).tolist()
+    [[1, 0]]
+    """
+    table = _Table(values, allowed, required, config, rng, n_threads, listener)
+    with threadpool_limits(1, user_api="blas"):
+        results: list[Searched] = []
+        for start in (adjacency, *further_starts):
+            found = table.selected(start)
+            if not found.was_interrupted:
+                found = climb(table.scores, found.parents, table.knowledge, table.report)
+            results.append(found)
+            if found.was_interrupted:
+                break
+        best = max(results, key=lambda found: found.total)
+        return table.result(best, results[-1].was_interrupted)
+
+
+def select(
+    values: np.ndarray,
+    adjacency: np.ndarray,
+    *,
+    allowed: np.ndarray | None = None,
+    required: np.ndarray | None = None,
+    config: EvidenceConfig | None = None,
+    rng: np.random.Generator | None = None,
+    n_threads: int = 1,
+    listener: Listener | None = None,
+) -> Refined:
+    """The edges of a DAG that the evidence needs, and those it lacks in the same order; no edge is turned round."""
+    table = _Table(values, allowed, required, config, rng, n_threads, listener)
+    with threadpool_limits(1, user_api="blas"):
+        found = table.selected(adjacency)
+        return table.result(found, found.was_interrupted)
+
+
+def evaluate(
+    values: np.ndarray,
+    adjacency: np.ndarray,
+    *,
+    config: EvidenceConfig | None = None,
+    rng: np.random.Generator | None = None,
+    n_threads: int = 1,
+) -> Refined:
+    """A DAG as it is, with its evidence: graphs of the same table compare by `score`."""
+    table = _Table(values, None, None, config, rng, n_threads, None)
+    with threadpool_limits(1, user_api="blas"):
+        parents = _parents(_checked(adjacency, table.scores.n_variables))
+        table.scores.each(lambda j: table.scores.fit(j, parents[j]), range(len(parents)))
+        return table.result(Searched(parents, 0.0), was_interrupted=False)
+
+
+class _Table:
+    """A table ready to be scored, with its background knowledge."""
+
+    def __init__(
+        self,
+        values: np.ndarray,
+        allowed: np.ndarray | None,
+        required: np.ndarray | None,
+        config: EvidenceConfig | None,
+        rng: np.random.Generator | None,
+        n_threads: int,
+        listener: Listener | None,
+    ) -> None:
+        config = EvidenceConfig() if config is None else config
+        columns, is_heavy = standardise(values, config.heavy_tails)
+        varies = np.asarray(columns.any(axis=0))
+        self.knowledge = _knowledge(allowed, required, varies)
+        self.scores = LocalScores(columns, config, np.random.default_rng(0) if rng is None else rng, n_threads)
+        self.notes = _notes(varies, is_heavy, self.scores.n_blocks)
+        self.listener = listener
+
+    def report(self, state: Searched) -> None:
+        """Tell the listener about the search."""
+        if self.listener is not None:
+            n_edges = sum(map(len, state.parents))
+            self.listener(Progress("search", len(state.moves), 0, held_out=state.total, n_edges=n_edges))
+
+    def selected(self, adjacency: np.ndarray) -> Searched:
+        """Selection from the graph; after Ctrl-C, variables that were not reached keep their required parents only."""
+        d = self.scores.n_variables
+        start = _compatible(_checked(adjacency, d), self.knowledge)
+        place = np.argsort(topological_order(start))
+        is_before = place[:, None] < place
+        candidates, further = _parents(start), _parents(self.knowledge.allowed & is_before)
+        parents = _parents(self.knowledge.required)
+        required = [frozenset(some) for some in parents]
+        was_interrupted = False
+
+        def keep(child: int, chosen: Parents) -> None:
+            parents[child] = chosen
+            if self.listener is not None:
+                self.listener(Progress("select", child + 1, d, n_edges=sum(map(len, parents))))
+
+        try:
+            self.scores.each(
+                lambda j: choose(self.scores, j, candidates[j], further[j], required[j], ()), range(d), keep
+            )
+        except KeyboardInterrupt:
+            was_interrupted = True
+        total = sum(self.scores.score(j, some) for j, some in enumerate(parents))
+        return Searched(parents, total, was_interrupted=was_interrupted)
+
+    def result(self, found: Searched, was_interrupted: bool) -> Refined:
+        """The graph with what its edges are worth."""
+        d = self.scores.n_variables
+        adjacency, edge_evidence = np.zeros((d, d), dtype=bool), np.zeros((d, d))
+        for j, (parents, worths) in enumerate(
+            zip(found.parents, self.scores.each(self._worths(found.parents), range(d)), strict=True)
+        ):
+            adjacency[list(parents), j] = True
+            edge_evidence[list(parents), j] = worths
+        fits = [self.scores.fit(j, parents) for j, parents in enumerate(found.parents)]
+        evidence = float(sum(fit.value for fit in fits))
+        return Refined(
+            adjacency,
+            evidence,
+            evidence - self.scores.cost_per_edge * int(adjacency.sum()),
+            edge_evidence,
+            [fit.log_parameters for fit in fits],
+            tuple(found.moves),
+            self.notes,
+            was_interrupted,
+        )
+
+    def _worths(self, parents: list[Parents]) -> Callable[[int], list[float]]:
+        return lambda child: [loss(self.scores, child, parents[child], parent) for parent in parents[child]]
+
+
+def _knowledge(allowed: np.ndarray | None, required: np.ndarray | None, varies: np.ndarray) -> Knowledge:
+    """Constant columns have no edges but required ones."""
+    d = len(varies)
+    possible = varies[:, None] & varies & ~np.eye(d, dtype=bool)
+    must_be = np.zeros((d, d), dtype=bool) if required is None else _square(required, d, "required")
+    if not is_acyclic(must_be):
+        raise ValueError("required: these edges form a cycle; leave at least one of them out.")
+    may_be = possible if allowed is None else possible & _square(allowed, d, "allowed")
+    return Knowledge(may_be | must_be, must_be)
+
+
+def _square(matrix: np.ndarray, d: int, name: str) -> np.ndarray:
+    matrix = np.asarray(matrix, dtype=bool)
+    if matrix.shape != (d, d):
+        raise ValueError(f"{name}: expected a matrix of shape ({d}, {d}), got {matrix.shape}.")
+    return matrix
+
+
+def _checked(adjacency: np.ndarray, d: int) -> np.ndarray:
+    adjacency = _square(adjacency, d, "adjacency")
+    if not is_acyclic(adjacency):
+        raise ValueError("adjacency: the graph has a cycle; only a DAG has an evidence.")
+    return adjacency
+
+
+def _compatible(adjacency: np.ndarray, knowledge: Knowledge) -> np.ndarray:
+    """The required edges, and of the graph's those that are allowed and close no cycle with them."""
+    both: np.ndarray = adjacency & knowledge.allowed | knowledge.required
+    if is_acyclic(both):
+        return both
+    both = knowledge.required.copy()
+    for i, j in np.argwhere(adjacency & knowledge.allowed):
+        if not ancestors(both)[j, i]:
+            both[i, j] = True
+    return both
+
+
+def _parents(adjacency: np.ndarray) -> list[Parents]:
+    return [tuple(np.flatnonzero(column).tolist()) for column in adjacency.T]
+
+
+def _notes(varies: np.ndarray, is_heavy: np.ndarray, n_blocks: int) -> tuple[str, ...]:
+    notes = []
+    if is_heavy.any():
+        notes.append(f"Heavy tails: columns {_listed(is_heavy)} are replaced by their normal scores.")
+    if not varies.all():
+        notes.append(f"Constant columns {_listed(~varies)} have no edges.")
+    if n_blocks > 1:
+        notes.append(f"The evidence is the sum over {n_blocks} blocks of rows with common hyper-parameters.")
+    return tuple(notes)
+
+
+def _listed(mask: np.ndarray) -> str:
+    return ", ".join(map(str, np.flatnonzero(mask)))

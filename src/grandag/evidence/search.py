@@ -1,0 +1,182 @@
+"""Search: node after node is taken out of the graph and put back where the evidence is greatest.
+
+Optimal reinsertion (Moore and Wong 2003), along an order: with node k taken out, the others stand in an order in which
+k's ancestors come first and its descendants last. At each place in it, k may have parents among those before it and
+children among those after it: the ones it has, and those that promise something. The children that now stand before k
+lose it and choose again. Reversals, additions, deletions and swaps in the order are special cases.
+
+Few rows say which places are worth a look, all rows decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from grandag.evidence.scores import LocalScores, Parents
+from grandag.evidence.selection import choose
+from grandag.graph import topological_order
+
+__all__ = ["Knowledge", "Move", "Searched", "climb"]
+
+_PROMISING = 3.0
+"""Standard deviations from which a variable is tried as a further parent."""
+_SLACK = 10.0
+"""Nats (of all rows) that few rows may speak against a place that all rows are still asked about."""
+_LEAST_GAIN = 0.05
+"""Nats that a move has to bring: what fits of the same parents may differ by."""
+
+
+class Knowledge(NamedTuple):
+    """Edges that the graph may have and those that it must have, [i, j] for i -> j."""
+
+    allowed: np.ndarray
+    required: np.ndarray
+
+
+class Move(NamedTuple):
+    """One step of the search."""
+
+    node: int
+    gain: float
+    total: float
+
+
+@dataclass
+class Searched:
+    """Where the search stands; at its end, the result."""
+
+    parents: list[Parents]
+    total: float
+    moves: list[Move] = field(default_factory=list)
+    was_interrupted: bool = False
+
+
+class _Plan(NamedTuple):
+    """A node's new place: candidates for the parents of every node that changes."""
+
+    promise: float
+    node: int
+    order: tuple[int, ...]
+    candidates: dict[int, Parents]
+
+    @property
+    def signature(self) -> frozenset[tuple[int, Parents]]:
+        return frozenset(self.candidates.items())
+
+
+def climb(
+    scores: LocalScores, parents: list[Parents], knowledge: Knowledge, report: Callable[[Searched], None]
+) -> Searched:
+    """Reinsert nodes until none brings anything; Ctrl-C ends the search with the best graph so far."""
+    state = Searched(list(parents), sum(scores.score(j, p) for j, p in enumerate(parents)))
+    rejected: set[frozenset[tuple[int, Parents]]] = set()
+    try:
+        while _improve(scores, state, knowledge, rejected):
+            report(state)
+    except KeyboardInterrupt:
+        state.was_interrupted = True
+    return state
+
+
+def _improve(
+    scores: LocalScores, state: Searched, knowledge: Knowledge, rejected: set[frozenset[tuple[int, Parents]]]
+) -> bool:
+    """Make the first of the most promising reinsertions that improves the evidence, if any does."""
+    nodes = range(len(state.parents))
+    scores.each(lambda j: scores.few(j, state.parents[j]), nodes)
+    promises = scores.each(lambda j: scores.promise(j, state.parents[j]), nodes)
+    promising = (np.array(promises).T > _PROMISING) & knowledge.allowed
+    plans = scores.each(lambda k: _plans(scores, state.parents, k, promising, knowledge), nodes)
+    for plan in sorted((plan for some in plans for plan in some), key=lambda plan: -plan.promise):
+        if plan.signature in rejected:
+            continue
+        changes = _carry_out(scores, state.parents, plan, knowledge)
+        gain = sum(scores.score(j, new) - scores.score(j, state.parents[j]) for j, new in changes.items())
+        if gain > _LEAST_GAIN:
+            for j, new in changes.items():
+                state.parents[j] = new
+            state.total += gain
+            state.moves.append(Move(plan.node, gain, state.total))
+            return True
+        rejected.add(plan.signature)
+    return False
+
+
+def _plans(
+    scores: LocalScores, parents: list[Parents], node: int, promising: np.ndarray, knowledge: Knowledge
+) -> list[_Plan]:
+    """The places of a node that few rows do not speak against, best first."""
+    others = _order_around(parents, node)
+    required, allowed = knowledge.required, knowledge.allowed
+    children = {j for j in others if node in parents[j]}
+    wanted = {*parents[node], *np.flatnonzero(promising[:, node]).tolist(), *(j for j in children if allowed[j, node])}
+    gaining = {j for j in others if promising[node, j] or (j in parents[node] and allowed[node, j])}
+    with_node = {j: _changed(parents[j], add=node) for j in gaining}
+    without_node = {j: _changed(parents[j], drop=node) for j in children}
+    gains = {j: max(0.0, _few_gain(scores, parents, j, new)) for j, new in with_node.items()}
+    losses = {j: _few_gain(scores, parents, j, new) for j, new in without_node.items()}
+    plans = []
+    for place in range(len(others) + 1):
+        before, after = others[:place], others[place:]
+        if any(required[node, j] for j in before) or any(required[j, node] for j in after):
+            continue
+        candidates = {j: without_node[j] for j in before if j in children}
+        candidates |= {j: with_node[j] for j in after if gains.get(j, 0.0) > 0}
+        new = tuple(sorted(wanted.intersection(before)))
+        if new != parents[node]:
+            candidates[node] = new
+        if not candidates:
+            continue
+        gain = _few_gain(scores, parents, node, new)
+        gain += sum(losses[j] for j in before if j in children) + sum(gains.get(j, 0.0) for j in after)
+        if gain > -_SLACK:
+            plans.append(_Plan(gain, node, (*before, node, *after), candidates))
+    return sorted(plans, key=lambda plan: -plan.promise)
+
+
+def _few_gain(scores: LocalScores, parents: list[Parents], child: int, new: Parents) -> float:
+    """What few rows say that all rows would gain by new parents of a child."""
+    return float(scores.scale) * (scores.few(child, new, parents[child]) - scores.few(child, parents[child]))
+
+
+def _carry_out(scores: LocalScores, parents: list[Parents], plan: _Plan, knowledge: Knowledge) -> dict[int, Parents]:
+    """The parents that the nodes of a plan choose among the candidates, by all rows."""
+    place = {j: k for k, j in enumerate(plan.order)}
+
+    def chosen(child: int) -> Parents:
+        further = [i for i in np.flatnonzero(knowledge.allowed[:, child]).tolist() if place[i] < place[child]]
+        required = frozenset(np.flatnonzero(knowledge.required[:, child]).tolist())
+        return choose(scores, child, plan.candidates[child], further, required, parents[child])
+
+    children = list(plan.candidates)
+    return dict(zip(children, scores.each(chosen, children), strict=True))
+
+
+def _changed(parents: Parents, *, add: int | None = None, drop: int | None = None) -> Parents:
+    return tuple(sorted({*parents} - {drop} | ({add} if add is not None else set())))
+
+
+def _order_around(parents: list[Parents], node: int) -> tuple[int, ...]:
+    """All other nodes, parents before children; the node's ancestors come first, its descendants last."""
+    order = topological_order(_adjacency(parents))
+    ancestors: set[int] = set()
+    for j in reversed(order):
+        if j == node or j in ancestors:
+            ancestors.update(parents[j])
+    descendants: set[int] = set()
+    for j in order:
+        if any(i == node or i in descendants for i in parents[j]):
+            descendants.add(j)
+    rest = [j for j in order if j != node and j not in ancestors and j not in descendants]
+    return (*(j for j in order if j in ancestors), *rest, *(j for j in order if j in descendants))
+
+
+def _adjacency(parents: list[Parents]) -> np.ndarray:
+    adjacency = np.zeros((len(parents), len(parents)), dtype=bool)
+    for j, some in enumerate(parents):
+        adjacency[list(some), j] = True
+    return adjacency

@@ -1,0 +1,104 @@
+"""Selection: which of the given parents the evidence needs, by backward elimination, weakest first."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from grandag.evidence.scores import LocalScores, Parents
+
+__all__ = ["choose", "eliminate", "loss"]
+
+_CLOSE = 25.0
+"""A parent whose removal costs more nats than this, nothing else refitted, stays without a closer look."""
+_FLAT = np.log(10.0)
+"""Length scale from which an input hardly matters."""
+_EXPLAINED = np.log(0.5)
+"""Few rows are trusted about what hardly matters if they leave less of the variance than this unexplained."""
+_PROMISING = 2.0
+"""Standard deviations from which a candidate is tried as a further parent."""
+
+
+def choose(
+    scores: LocalScores, child: int, parents: Parents, further: Collection[int], required: frozenset[int], near: Parents
+) -> Parents:
+    """The parents that a child needs of those given, and of `further` candidates those that promise something.
+
+    What few rows find flat is put back among the further candidates; all rows then say whether it promises anything.
+    `near` are parents whose fit is a good start.
+    """
+    untried = set(parents) | set(further)
+    parents = _thin(scores, child, parents, required, near)
+    while True:
+        untried -= set(parents)
+        parents = eliminate(scores, child, parents, required, near)
+        promise = scores.promise(child, parents)
+        more = {candidate for candidate in untried if promise[candidate] > _PROMISING}
+        if not more:
+            return parents
+        near, parents = parents, tuple(sorted({*parents, *more}))
+
+
+def eliminate(scores: LocalScores, child: int, parents: Parents, required: frozenset[int], near: Parents) -> Parents:
+    """Parents whose removal would each cost more evidence than an edge costs.
+
+    A removal is first judged with the length scale at infinity and nothing refitted: the true loss is less. No parents
+    but the required ones are an alternative to any others, at the beginning too: with many irrelevant inputs the
+    evidence has a degenerate optimum.
+    """
+    least = tuple(parent for parent in parents if parent in required)
+    scores.fit(child, parents, near)
+    settled: set[int] = set(required)
+    while scores.full(child, parents) > scores.full(child, least, parents) + scores.cost_per_edge:
+        value = scores.full(child, parents)
+        losses = {
+            parent: value - scores.without(child, parents, [parent]) for parent in parents if parent not in settled
+        }
+        weakest = sorted(losses, key=lambda parent: losses[parent])
+        fewer = _without_idle(scores, child, parents, [i for i in weakest if losses[i] < scores.cost_per_edge])
+        close = [parent for parent in weakest if losses[parent] < _CLOSE] if fewer == parents else []
+        for parent in close:
+            fewer = tuple(other for other in parents if other != parent)
+            if value - scores.full(child, fewer, parents) < scores.cost_per_edge:
+                break
+            settled.add(parent)
+            fewer = parents
+        if fewer == parents:
+            break
+        scores.fit(child, fewer, parents)
+        parents = fewer
+    return least if scores.score(child, least, parents) >= scores.score(child, parents) else parents
+
+
+def loss(scores: LocalScores, child: int, parents: Parents, parent: int) -> float:
+    """Nats that are lost without this parent; the fit is made anew only where that is close."""
+    value = scores.full(child, parents)
+    lost = value - scores.without(child, parents, [parent])
+    if lost < _CLOSE:
+        lost = value - scores.full(child, tuple(other for other in parents if other != parent), parents)
+    return lost
+
+
+def _without_idle(scores: LocalScores, child: int, parents: Parents, idle: list[int]) -> Parents:
+    """Parents without as many of the idle ones, weakest first, as may go together: all, half of them, a quarter …"""
+    while len(idle) > 1:
+        loss = scores.full(child, parents) - scores.without(child, parents, idle)
+        if loss < scores.cost_per_edge:
+            return tuple(parent for parent in parents if parent not in idle)
+        idle = idle[: len(idle) // 2]
+    return parents
+
+
+def _thin(scores: LocalScores, child: int, parents: Parents, required: frozenset[int], near: Parents) -> Parents:
+    """Parents without those that few rows find flat, if few rows explain the child at all."""
+    if len(parents) <= 2:
+        return parents
+    log_parameters = scores.few_fit(child, parents, near).log_parameters
+    if log_parameters[-1] > _EXPLAINED:
+        return parents
+    return tuple(
+        parent
+        for parent, length_scale in zip(parents, log_parameters, strict=False)
+        if length_scale < _FLAT or parent in required
+    )

@@ -1,0 +1,156 @@
+"""Selection and search: against all graphs, invariances, knowledge, threads, interruption."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from grandag import simulate
+from grandag.evidence import EvidenceConfig, evaluate, refine, select
+from grandag.evidence.refine import _Table
+from grandag.evidence.scores import Parents
+from grandag.graph import is_acyclic
+
+EMPTY = np.zeros((4, 4), dtype=bool)
+
+
+def scenario(d: int, n_edges: float, seed: int, n: int = 300) -> tuple[np.ndarray, np.ndarray]:
+    drawn = simulate.draw_scenario("gauss-anm", simulate.erdos_renyi(d, n_edges, random_state=seed), n, seed)
+    return drawn.data.to_numpy(), drawn.adjacency.astype(bool)
+
+
+def all_graphs() -> list[tuple[Parents, ...]]:
+    """The parents in each of the 543 DAGs of 4 nodes."""
+    subsets = [
+        [some for size in range(4) for some in combinations([i for i in range(4) if i != j], size)] for j in range(4)
+    ]
+    graphs = [parents for parents in product(*subsets) if is_acyclic(adjacency_of(parents))]
+    assert len(graphs) == 543
+    return graphs
+
+
+def adjacency_of(parents: tuple[Parents, ...]) -> np.ndarray:
+    return np.array([[i in some for some in parents] for i in range(4)])
+
+
+def best_of_all(values: np.ndarray, graphs: list[tuple[Parents, ...]]) -> float:
+    scores = _Table(values, None, None, None, None, 1, None).scores
+    return max(sum(scores.score(j, some) for j, some in enumerate(parents)) for parents in graphs)
+
+
+def found_share(seeds: range) -> float:
+    hits, graphs = [], all_graphs()
+    for seed in seeds:
+        values, _ = scenario(4, 4, seed, n=150)
+        hits.append(refine(values, EMPTY).score > best_of_all(values, graphs) - 0.5)
+    return float(np.mean(hits))
+
+
+def test_search_finds_the_best_of_all_graphs():
+    assert found_share(range(3)) == 1.0
+
+
+@pytest.mark.slow
+def test_search_finds_the_best_of_all_graphs_in_95_of_100_problems():
+    assert found_share(range(100)) >= 0.95
+
+
+def test_search_recovers_the_truth_from_its_reverse():
+    values, truth = scenario(6, 7, seed=3)
+    result = refine(values, truth.T)
+    assert result.score >= evaluate(values, truth).score - 0.5
+    assert (result.adjacency == truth).all()
+    assert result.moves
+    assert sum(move.gain for move in result.moves) > 0
+
+
+def test_selection_keeps_what_is_needed_and_nothing_else():
+    values, truth = scenario(6, 8, seed=3)
+    complete = np.linalg.inv(np.eye(6) - truth) > 0.5  # ancestors of each node, itself included
+    chosen = select(values, complete & ~np.eye(6, dtype=bool))
+    assert (chosen.adjacency == truth).all()
+    assert (chosen.edge_evidence[truth] > chosen.edge_evidence[~truth].max() + 3).all()
+
+
+def test_an_edges_evidence_is_what_the_graph_loses_without_it():
+    values, truth = scenario(5, 4, seed=1)
+    whole = evaluate(values, truth, config=EvidenceConfig(cost_per_edge=2.0))
+    i, j = min(np.argwhere(truth), key=lambda edge: whole.edge_evidence[tuple(edge)])
+    fewer = truth.copy()
+    fewer[i, j] = False
+    lost = whole.evidence - evaluate(values, fewer).evidence
+    assert 0 < lost <= whole.edge_evidence[i, j] + 0.3
+    assert whole.score == pytest.approx(whole.evidence - 2.0 * truth.sum(), abs=1e-6)
+
+
+def test_order_units_and_threads_do_not_matter():
+    values, _ = scenario(6, 7, seed=5)
+    start = np.zeros((6, 6), dtype=bool)
+    result = refine(values, start)
+    order = np.random.default_rng(0).permutation(6)
+    permuted = refine(values[:, order], start)
+    assert (permuted.adjacency == result.adjacency[np.ix_(order, order)]).all()
+    assert permuted.score == pytest.approx(result.score, abs=0.5)
+    rescaled = refine((values + 7) * np.logspace(-12, 12, 6), start)
+    assert (rescaled.adjacency == result.adjacency).all()
+    threaded = refine(values, start, n_threads=3)
+    assert threaded.score == result.score
+    assert (threaded.edge_evidence == result.edge_evidence).all()
+
+
+def test_knowledge_binds_every_move():
+    values, truth = scenario(6, 7, seed=3)
+    i, j = np.argwhere(truth)[0]
+    forbidden = np.ones((6, 6), dtype=bool)
+    forbidden[i, j] = False
+    assert not refine(values, truth, allowed=forbidden).adjacency[i, j]
+    required = np.zeros((6, 6), dtype=bool)
+    required[j, i] = True
+    turned = refine(values, truth, required=required).adjacency
+    assert turned[j, i]
+    assert is_acyclic(turned)
+    with pytest.raises(ValueError, match="required: these edges form a cycle"):
+        refine(values, truth, required=required | required.T)
+
+
+def test_interruption_returns_the_best_graph_so_far():
+    values, truth = scenario(6, 7, seed=3)
+
+    def interrupt_search(progress):
+        if progress.stage == "search":
+            raise KeyboardInterrupt
+
+    result = refine(values, truth.T, listener=interrupt_search)
+    assert result.was_interrupted
+    assert len(result.moves) == 1
+    assert result.score > select(values, truth.T).score
+
+    def interrupt_selection(progress):
+        raise KeyboardInterrupt
+
+    result = refine(values, truth, listener=interrupt_selection)
+    assert result.was_interrupted
+    assert is_acyclic(result.adjacency)
+
+
+def test_listener_hears_both_stages():
+    values, truth = scenario(6, 7, seed=3)
+    heard = []
+    result = refine(values, truth.T, listener=heard.append)
+    assert [p.step for p in heard if p.stage == "select"] == [1, 2, 3, 4, 5, 6]
+    searched = [p for p in heard if p.stage == "search"]
+    assert searched[-1].held_out == pytest.approx(result.score, abs=0.1)
+    assert searched[-1].n_edges == result.adjacency.sum()
+
+
+def test_best_of_several_starts():
+    values, truth = scenario(5, 5, seed=2)
+    empty = np.zeros((5, 5), dtype=bool)
+    several = refine(values, empty, further_starts=[truth])
+    assert several.score >= refine(values, empty).score - 0.1
+    assert several.score >= evaluate(values, truth).score - 0.5
+
+
+def test_a_cycle_has_no_evidence():
+    with pytest.raises(ValueError, match="adjacency: the graph has a cycle"):
+        refine(np.zeros((5, 2)), np.array([[0, 1], [1, 0]], dtype=bool))
