@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from grandag.methods.random_graph.random_graph import RandomGraph
     from grandag.methods.storage import load
     from grandag.model import CausalModel
+    from grandag.refinement import judge, refine
     from grandag.resampling import confidence
     from grandag.tuning.tune import tune
 
@@ -44,8 +45,10 @@ __all__ = [
     "confidence",
     "datasets",
     "graph",
+    "judge",
     "load",
     "metrics",
+    "refine",
     "simulate",
     "tune",
 ]
@@ -65,7 +68,9 @@ _HOME = {
     "NotConvergedWarning": "grandag.learned",
     "RandomGraph": "grandag.methods.random_graph.random_graph",
     "TrainingError": "grandag.learned",
+    "judge": "grandag.refinement",
     "load": "grandag.methods.storage",
+    "refine": "grandag.refinement",
     "tune": "grandag.tuning.tune",
 }
 

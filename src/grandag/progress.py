@@ -21,6 +21,7 @@ class Progress(NamedTuple):
     h: float | None = None
     held_out: float | None = None
     n_edges: int | None = None
+    evidence: float | None = None
 
     @property
     def title(self) -> str:
@@ -35,6 +36,8 @@ class Progress(NamedTuple):
             facts.append(f"h {self.h:.1e}")
         if self.held_out is not None:
             facts.append(f"held-out log-likelihood {self.held_out:.3f}")
+        if self.evidence is not None:
+            facts.append(f"evidence {self.evidence:,.1f}")
         if self.n_edges is not None:
             facts.append(f"{self.n_edges:,} edges")
         return ", ".join(facts)
@@ -54,6 +57,8 @@ _TITLES = {
     "turning": "Turning edges",
     "test": "Testing independence",
     "prune": "Pruning",
+    "select": "Selecting parents by evidence",
+    "refine": "Searching by evidence",
     "retrain": "Retraining",
     "resample": "Refitting",
     "tune": "Tuning, best so far",

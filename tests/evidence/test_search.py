@@ -117,7 +117,7 @@ def test_interruption_returns_the_best_graph_so_far():
     values, truth = scenario(6, 7, seed=3)
 
     def interrupt_search(progress):
-        if progress.stage == "search":
+        if progress.stage == "refine":
             raise KeyboardInterrupt
 
     result = refine(values, truth.T, listener=interrupt_search)
@@ -138,7 +138,7 @@ def test_listener_hears_both_stages():
     heard = []
     result = refine(values, truth.T, listener=heard.append)
     assert [p.step for p in heard if p.stage == "select"] == [1, 2, 3, 4, 5, 6]
-    searched = [p for p in heard if p.stage == "search"]
+    searched = [p for p in heard if p.stage == "refine"]
     assert searched[-1].held_out == pytest.approx(result.score, abs=0.1)
     assert searched[-1].n_edges == result.adjacency.sum()
 

@@ -12,6 +12,7 @@ from grandag.cli.exits import BAD_INPUT, NOT_CONVERGED, WRONG_USAGE
 from grandag.cli.fit import DEFAULT_METHOD, fit
 from grandag.cli.options import chosen, usage_error, with_options_of
 from grandag.cli.paper import paper
+from grandag.cli.refine import refine
 from grandag.cli.score import score
 from grandag.cli.simulate import simulate
 from grandag.cli.tune import tune
@@ -59,7 +60,7 @@ def app_for(arguments: Sequence[str]) -> typer.Typer:
     for command in (fit, tune):
         is_meant = command.__name__ in arguments[:1]
         app.command()(with_options_of(command, method if is_meant else None, preset))
-    for other in (simulate, score, datasets, paper):
+    for other in (refine, simulate, score, datasets, paper):
         app.command()(other)
     return app
 

@@ -13,9 +13,10 @@ from rich.table import Table
 from grandag.report.facts import edge_table, headline
 
 if TYPE_CHECKING:
+    from grandag.learned import Learned
     from grandag.tuning.tune import Tuning
 
-__all__ = ["print_result", "print_trials"]
+__all__ = ["print_refinement", "print_result", "print_trials"]
 
 
 def print_result(facts: dict[str, Any], output: Path | None, most: int = 40) -> None:
@@ -34,6 +35,28 @@ def print_result(facts: dict[str, Any], output: Path | None, most: int = 40) -> 
     console.print(headline(facts), highlight=False)
     if output is not None:
         console.print(f"Drawing: {output / 'graph.svg'}; all files in {output}/", highlight=False)
+
+
+def print_refinement(before: Learned, after: Learned) -> None:
+    """The edges of a refined graph beside those of the given one, and the evidence of both."""
+    console = Console()
+    table = Table("source", "target", box=box.SIMPLE_HEAD)
+    table.add_column("evidence", justify="right")
+    table.add_column("in the given graph")
+    old = {(edge["source"], edge["target"]): edge["evidence"] for edge in before.edges().to_dict(orient="records")}
+    for edge in after.edges().to_dict(orient="records"):
+        pair = edge["source"], edge["target"]
+        was = "yes" if pair in old else "reversed" if pair[::-1] in old else "no"
+        table.add_row(*map(escape, pair), f"{edge['evidence']:.1f}", was)
+    new = {tuple(pair) for pair in after.edges()[["source", "target"]].to_numpy()}
+    for pair, worth in old.items():
+        if pair not in new and pair[::-1] not in new:
+            table.add_row(*map(escape, pair), f"({worth:.1f})", "dropped")
+    console.print(table)
+    totals = before.values["evidence"], after.values["evidence"]
+    console.print(f"Evidence in nats: {totals[0]:,.1f} as given, {totals[1]:,.1f} refined.", highlight=False)
+    for note in after.notes:
+        console.print(note, highlight=False)
 
 
 def print_trials(result: Tuning, most: int = 5) -> None:

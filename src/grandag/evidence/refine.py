@@ -140,7 +140,7 @@ class _Table:
         """Tell the listener about the search."""
         if self.listener is not None:
             n_edges = sum(map(len, state.parents))
-            self.listener(Progress("search", len(state.moves), 0, held_out=state.total, n_edges=n_edges))
+            self.listener(Progress("refine", len(state.moves), 0, evidence=state.total, n_edges=n_edges))
 
     def selected(self, adjacency: np.ndarray) -> Searched:
         """Selection from the graph; after Ctrl-C, variables that were not reached keep their required parents only."""

@@ -85,6 +85,7 @@ def edge_table(edges: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list
         "strength": "{:.3f}".format,
         "p_value": _p_value_text,
         "degrees_of_freedom": "{:.1f}".format,
+        "evidence": "{:.1f}".format,
         "frequency": "{:.2f}".format,
         "reverse_frequency": "{:.2f}".format,
         "adjacency_frequency": "{:.2f}".format,

@@ -21,7 +21,8 @@ from grandag.gam.boosting import boosting_shares
 from grandag.knowledge import Masks
 from grandag.learned import Learned
 from grandag.methods.estimator import StructureLearner, estimator
-from grandag.methods.stages.prune import PruneConfig, prune
+from grandag.methods.stages.final_edges import FinalEdgesConfig, final_edges
+from grandag.methods.stages.prune import PruneConfig
 from grandag.parameters import PowerOfTen, integer, one_of, optional, parameter, redeclared
 from grandag.progress import Listener, Progress
 from grandag.table import Table
@@ -33,7 +34,7 @@ _PRESELECTION_FROM = 30
 
 
 @dataclass(frozen=True, kw_only=True)
-class CamConfig(PruneConfig):
+class CamConfig(FinalEdgesConfig):
     """Parameters of CAM."""
 
     preselection: bool | str = parameter(
@@ -199,19 +200,17 @@ def learn(
     for insertion in insertions:
         adjacency[insertion.source, insertion.target] = True
         strength[insertion.source, insertion.target] = max(insertion.gain, 0.0)
-    edge_facts: dict[str, np.ndarray] = {}
-    if config.prune:
-        pruned = prune(splines, adjacency, config.prune_cutoff, required=required, listener=listener)
-        adjacency, edge_facts, notes = pruned.adjacency, pruned.edge_facts, [*notes, pruned.note]
-    fits = (splines.regress(j, np.flatnonzero(parents).tolist()) for j, parents in enumerate(adjacency.T))
+    final = final_edges(table, adjacency, knowledge, config, rng, listener, splines=splines)
+    fits = (splines.regress(j, np.flatnonzero(parents).tolist()) for j, parents in enumerate(final.adjacency.T))
     return Learned(
         table.names,
-        adjacency,
+        final.adjacency,
         strength,
-        edge_facts=edge_facts,
-        values=_search_values(insertions, table),
+        edge_facts=final.edge_facts,
+        values={**_search_values(insertions, table), **final.values},
         conditionals=tuple(AdditiveConditional.of(fit) for fit in fits),
-        notes=tuple(notes),
+        notes=(*notes, *final.notes),
+        concerns=final.concerns,
     )
 
 

@@ -227,11 +227,11 @@ def learn(
     held_out: np.ndarray | None,
 ) -> Learned:
     """Weights by an autoencoder, thresholded; then the autoencoder of the final graph."""
-    neighbours_rng, train_rng, refit_rng = rng.spawn(3)
+    neighbours_rng, train_rng, refit_rng, refine_rng = rng.spawn(4)
     opened = open_edges(table, knowledge, config, neighbours_rng, listener)
     result = dag_gnn(opened.rows, opened.allowed, config, train_rng, listener=listener)
     weights = result.model.weights
-    cut = cut_weights(weights, table, knowledge, config, listener)
+    cut = cut_weights(weights, table, knowledge, config, refine_rng, listener)
     final = refit(opened.rows, cut.adjacency, config, refit_rng)
     trace = pd.DataFrame(result.trace, columns=list(DagGnnTrace._fields))
     convergence = Convergence(
@@ -253,12 +253,13 @@ def learn(
             "autoencoder_units": final.n_encoder_units,
             "table_mean": opened.scaling.mean,
             "table_scale": opened.scaling.scale,
+            **cut.values,
         },
         conditionals=_conditionals(final, opened.rows, cut.adjacency, opened.scaling),
         convergence=convergence,
         trace=trace,
         notes=(*opened.notes, *cut.notes),
-        concerns=tuple(convergence.concerns()),
+        concerns=(*convergence.concerns(), *cut.concerns),
     )
 
 

@@ -13,7 +13,6 @@ from grandag.diagnostics import Concern
 from grandag.engine.density import DENSITIES
 from grandag.engine.network import ACTIVATIONS, Networks
 from grandag.engine.training import expected_jacobian
-from grandag.gam import SplineTable
 from grandag.graph import is_acyclic
 from grandag.knowledge import Masks
 from grandag.learned import Convergence, Learned, TrainingError
@@ -21,8 +20,9 @@ from grandag.methods.estimator import StochasticLearner, estimator
 from grandag.methods.grandag.conditionals import NetworkConditional, network_conditionals
 from grandag.methods.grandag.retrain import RetrainConfig, RetrainResult, retrain
 from grandag.methods.grandag.train import NetworkConfig, Outcome, Trace, TrainConfig, TrainResult, train
+from grandag.methods.stages.final_edges import FinalEdgesConfig, final_edges
 from grandag.methods.stages.neighbours import IMPLEMENTATIONS, NeighboursConfig, Selection, select_neighbours
-from grandag.methods.stages.prune import PruneConfig, prune
+from grandag.methods.stages.prune import PruneConfig
 from grandag.methods.stages.threshold import threshold
 from grandag.parameters import (
     Choice,
@@ -51,7 +51,7 @@ _HYPERPARAMETERS, _RELEASED = "appendix Hyperparameters", "released program"
 
 
 @dataclass(frozen=True, kw_only=True)
-class GraNDAGConfig(NeighboursConfig, PruneConfig):
+class GraNDAGConfig(NeighboursConfig, FinalEdgesConfig):
     """Parameters of GraN-DAG; defaults differ from the paper where that was measured to be better (docs/method.md)."""
 
     density: str = parameter(
@@ -215,7 +215,7 @@ def learn(
     held_out: np.ndarray | None,
 ) -> Learned:
     """The whole path from a table to a DAG with conditionals."""
-    split_rng, neighbours_rng, train_rng, retrain_rng = rng.spawn(4)
+    split_rng, neighbours_rng, train_rng, retrain_rng, refine_rng = rng.spawn(5)
     data = _prepare(table.values, config, split_rng, held_out)
     n_threads = config.n_threads(len(table.names))
     candidates = np.concatenate([data.rows, data.held_out]) if held_out is None else data.rows
@@ -236,38 +236,24 @@ def learn(
     strong = trained.networks.mask & (trained.A_phi >= config.weight_threshold)
     adjacency = threshold(jacobian, strong, knowledge.required)
     notes = [*data.notes, *selected.notes, *_jacobian_notes(jacobian_rows, data.rows)]
-    edge_facts: dict[str, np.ndarray] = {}
-    if config.prune:
-        pruned = prune(
-            SplineTable(table), adjacency, config.prune_cutoff, required=knowledge.required, listener=listener
-        )
-        adjacency, edge_facts = pruned.adjacency, pruned.edge_facts
-        notes.append(pruned.note)
-    final = _Final()
-    if config.retrain:
-        retraining = RetrainConfig(config.learning_rate, config.batch_size, config.max_iterations)
-        final = _final(
-            retrain(
-                data.rows, data.held_out, adjacency, config.networks(), retraining, retrain_rng, n_threads=n_threads,
-                listener=listener,
-            ),
-            data.scaling,
-        )  # fmt: skip
+    edges = final_edges(table, adjacency, knowledge, config, refine_rng, listener)
+    model = _retrained(data, edges.adjacency, config, retrain_rng, n_threads, listener) if config.retrain else _Model()
+    if is_acyclic(mask) or config.refine:  # training never saw some of the edges, or had nothing to choose from
+        jacobian = expected_jacobian(model.networks or trained.networks, jacobian_rows, n_threads)
     if is_acyclic(mask):
         notes.append("The inputs open to begin with had no cycle: strengths are from retraining, if any.")
-        jacobian = expected_jacobian(final.networks or trained.networks, jacobian_rows, n_threads)
     return Learned(
         table.names,
-        adjacency,
+        edges.adjacency,
         jacobian,
-        edge_facts=edge_facts,
+        edge_facts=edges.edge_facts,
         matrices=_matrices(trained, jacobian, config),
-        values=final.values,
-        conditionals=final.conditionals,
+        values={**model.values, **edges.values},
+        conditionals=model.conditionals,
         convergence=convergence,
         trace=pd.DataFrame(trained.trace, columns=list(Trace._fields)),
-        notes=tuple(notes),
-        concerns=(*convergence.concerns(), *final.concerns),
+        notes=(*notes, *edges.notes),
+        concerns=(*convergence.concerns(), *edges.concerns, *model.concerns),
     )
 
 
@@ -321,7 +307,7 @@ def _matrices(trained: TrainResult, jacobian: np.ndarray, config: GraNDAGConfig)
     return matrices
 
 
-class _Final(NamedTuple):
+class _Model(NamedTuple):
     """The conditionals of the final graph, if they were fitted."""
 
     networks: Networks | None = None
@@ -330,7 +316,23 @@ class _Final(NamedTuple):
     concerns: tuple[Concern, ...] = ()
 
 
-def _final(retrained: RetrainResult, scaling: Scaling) -> _Final:
+def _retrained(
+    data: _Data,
+    adjacency: np.ndarray,
+    config: GraNDAGConfig,
+    rng: np.random.Generator,
+    n_threads: int,
+    listener: Listener | None,
+) -> _Model:
+    retraining = RetrainConfig(config.learning_rate, config.batch_size, config.max_iterations)
+    networks = config.networks()
+    result = retrain(
+        data.rows, data.held_out, adjacency, networks, retraining, rng, n_threads=n_threads, listener=listener
+    )
+    return _model(result, data.scaling)
+
+
+def _model(retrained: RetrainResult, scaling: Scaling) -> _Model:
     """The conditionals in the units of the table; raises if there are none to keep."""
     n_iterations, held_out = retrained.n_iterations, retrained.held_out_log_likelihood
     if not np.isfinite(held_out):
@@ -348,7 +350,7 @@ def _final(retrained: RetrainResult, scaling: Scaling) -> _Final:
     networks = retrained.networks
     joint = held_out * networks.shape.n_variables - float(np.log(scaling.scale).sum())  # in the units of the table
     conditionals = tuple(network_conditionals(networks, scaling))
-    return _Final(networks, conditionals, {"held_out_log_likelihood": joint}, concerns)
+    return _Model(networks, conditionals, {"held_out_log_likelihood": joint}, concerns)
 
 
 @estimator

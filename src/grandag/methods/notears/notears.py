@@ -156,14 +156,15 @@ def learn(
     held_out: np.ndarray | None,
 ) -> Learned:
     """Weights by continuous optimisation, thresholded; then least squares for the final graph."""
-    opened = open_edges(table, knowledge, config, rng.spawn(1)[0], listener)
+    neighbours_rng, _, _, refine_rng = rng.spawn(4)
+    opened = open_edges(table, knowledge, config, neighbours_rng, listener)
     with np.errstate(over="ignore", invalid="ignore"):
         data = moments(opened.rows)
         fitted = data if config.intercept else about_zero(data)
     if not np.isfinite(fitted.covariance).all():
         raise TrainingError("The squares of the columns are too large for a computer: use standardise=True.")
     result = notears(fitted.covariance, opened.allowed, config, listener=listener)
-    cut = cut_weights(result.weights, table, knowledge, config, listener)
+    cut = cut_weights(result.weights, table, knowledge, config, refine_rng, listener)
     final = least_squares(data, cut.adjacency).in_units(opened.scaling)
     trace = pd.DataFrame(result.trace, columns=list(NotearsTrace._fields))
     convergence = Convergence(
@@ -179,12 +180,12 @@ def learn(
         np.abs(result.weights),
         edge_facts=cut.edge_facts,
         matrices={"weights": result.weights, "coefficients": final.weights},
-        values={"objective": float(trace["objective"].iloc[-1])},
+        values={"objective": float(trace["objective"].iloc[-1]), **cut.values},
         conditionals=final.conditionals(cut.adjacency),
         convergence=convergence,
         trace=trace,
         notes=(*opened.notes, *cut.notes),
-        concerns=tuple(convergence.concerns()),
+        concerns=(*convergence.concerns(), *cut.concerns),
     )
 
 

@@ -8,25 +8,25 @@ pruning) compares what it says.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from grandag.gam import SplineTable
 from grandag.knowledge import Masks
+from grandag.methods.stages.final_edges import FinalEdges, FinalEdgesConfig, final_edges
 from grandag.methods.stages.neighbours import NeighboursConfig, select_neighbours
-from grandag.methods.stages.prune import PruneConfig, prune
+from grandag.methods.stages.prune import PruneConfig
 from grandag.methods.stages.threshold import threshold
 from grandag.parameters import boolean, number, parameter, positive, redeclared
 from grandag.progress import Listener
 from grandag.table import Scaling, Table
 
-__all__ = ["Cut", "Opened", "WeightsConfig", "cut_weights", "open_edges"]
+__all__ = ["Opened", "WeightsConfig", "cut_weights", "open_edges"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class WeightsConfig(NeighboursConfig, PruneConfig):
+class WeightsConfig(NeighboursConfig, FinalEdgesConfig):
     """Parameters that both methods have. The published programs neither select neighbours nor prune."""
 
     weight_threshold: float = parameter(
@@ -58,15 +58,6 @@ class Opened(NamedTuple):
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Cut:
-    """The graph that is left of the weights."""
-
-    adjacency: np.ndarray
-    notes: tuple[str, ...]
-    edge_facts: dict[str, np.ndarray] = field(default_factory=dict)
-
-
 def open_edges(
     table: Table, knowledge: Masks, config: WeightsConfig, rng: np.random.Generator, listener: Listener | None
 ) -> Opened:
@@ -79,16 +70,19 @@ def open_edges(
 
 
 def cut_weights(
-    weights: np.ndarray, table: Table, knowledge: Masks, config: WeightsConfig, listener: Listener | None
-) -> Cut:
-    """The required edges and those at or above the threshold, without cycles, pruned if asked for."""
+    weights: np.ndarray,
+    table: Table,
+    knowledge: Masks,
+    config: WeightsConfig,
+    rng: np.random.Generator,
+    listener: Listener | None,
+) -> FinalEdges:
+    """The required edges and those at or above the threshold, without cycles, pruned or refined if asked for."""
     strength = np.abs(weights)
     strong = strength >= config.weight_threshold
     np.fill_diagonal(strong, False)
     adjacency = threshold(strength, strong, knowledge.required)
     n_cut = int((strong & ~adjacency & (strength > 0)).sum())
     notes = (f"Dropped the {n_cut:,} weakest edges above the threshold, which left a cycle.",) if n_cut else ()
-    if not config.prune:
-        return Cut(adjacency, notes)
-    pruned = prune(SplineTable(table), adjacency, config.prune_cutoff, required=knowledge.required, listener=listener)
-    return Cut(pruned.adjacency, (*notes, pruned.note), pruned.edge_facts)
+    final = final_edges(table, adjacency, knowledge, config, rng, listener)
+    return replace(final, notes=(*notes, *final.notes))

@@ -1,0 +1,85 @@
+"""`grandag refine`: judge and improve a graph by its evidence. Nothing heavy is imported before it runs."""
+
+from __future__ import annotations
+
+import json
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from grandag.cli.exits import INTERRUPTED
+from grandag.cli.inputs import read_data, the_graph
+from grandag.progress import progress_line
+
+__all__ = ["refine"]
+
+_DATA, _OUTPUT = "Data", "Output"
+
+
+def refine(
+    graph: Annotated[
+        str, typer.Argument(help="A DAG: a graph file, a model that `fit` wrote, or the name of a bundled data set.")
+    ],
+    data: Annotated[str, typer.Argument(help="The table: a file, or the name of a bundled data set.")],
+    seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
+    n_jobs: Annotated[int, typer.Option(help="Threads, -1 for all cores; results do not depend on it.")] = -1,
+    columns: Annotated[
+        str | None, typer.Option(help="Use these columns only: names, separated by commas.", rich_help_panel=_DATA)
+    ] = None,
+    knowledge: Annotated[
+        Path | None,
+        typer.Option(help="Forbidden and required edges: a file in TOML or Tetrad's format.", rich_help_panel=_DATA),
+    ] = None,
+    missing: Annotated[
+        str,
+        typer.Option(
+            metavar="[error|drop]",
+            help="Rows with missing or infinite values: stop with an error, or drop them.",
+            rich_help_panel=_DATA,
+        ),
+    ] = "error",
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="File for the refined graph; its ending decides the format.", rich_help_panel=_OUTPUT
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=_OUTPUT)] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=_OUTPUT)
+    ] = False,
+) -> None:
+    """Judge a graph by its evidence, and search for one with more: prints what each edge is worth, in nats."""
+    import numpy as np
+
+    from grandag.graph import to_networkx, write_graph
+    from grandag.refinement import judge
+    from grandag.refinement import refine as search
+    from grandag.table import as_table
+
+    table = as_table(read_data(data, columns), missing=missing)
+    given = the_graph(graph, (np.zeros((len(table.names),) * 2, dtype=bool), table.names))
+    before = judge(given, table, random_state=seed, n_jobs=n_jobs)
+    with nullcontext(None) if quiet else progress_line() as listener:
+        after = search(given, table, knowledge=knowledge, random_state=seed, n_jobs=n_jobs, listener=listener)
+    facts = {
+        "evidence_before": before.values["evidence"],
+        "evidence": after.values["evidence"],
+        "notes": list(after.notes),
+        "warnings": [concern.message for concern in after.concerns],
+        "edges": after.edges().to_dict(orient="records"),
+        "edges_before": before.edges().to_dict(orient="records"),
+    }
+    if output is not None:
+        write_graph(to_networkx(after.adjacency, after.names, after.strength), output)
+    if as_json:
+        typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+    elif not quiet:
+        from grandag.cli.terminal import print_refinement
+
+        print_refinement(before, after)
+    if after.concerns:
+        typer.echo("\n".join(f"Warning: {concern.message}" for concern in after.concerns), err=True)
+        raise typer.Exit(INTERRUPTED)

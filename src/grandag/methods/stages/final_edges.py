@@ -1,0 +1,62 @@
+"""The last word on the edges of a DAG: refine it by its evidence, prune it by significance tests, or leave it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from grandag.diagnostics import Concern
+from grandag.gam import SplineTable
+from grandag.knowledge import Masks
+from grandag.methods.stages.prune import PruneConfig, prune
+from grandag.methods.stages.refine import RefineConfig, describe_changes, interruption, refine_graph
+from grandag.progress import Listener
+from grandag.table import Table
+
+__all__ = ["FinalEdges", "FinalEdgesConfig", "final_edges"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinalEdgesConfig(PruneConfig, RefineConfig):
+    """Parameters of both ways; refinement goes before pruning."""
+
+
+@dataclass(frozen=True)
+class FinalEdges:
+    """The edges that are left, with what is known of them, as parts of `Learned`."""
+
+    adjacency: np.ndarray
+    edge_facts: dict[str, np.ndarray] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    concerns: tuple[Concern, ...] = ()
+
+
+def final_edges(
+    table: Table,
+    adjacency: np.ndarray,
+    knowledge: Masks,
+    config: FinalEdgesConfig,
+    rng: np.random.Generator,
+    listener: Listener | None,
+    *,
+    splines: SplineTable | None = None,
+) -> FinalEdges:
+    """Refine or prune a DAG, as the config says; `splines` are those of the table, if they have been made."""
+    if config.refine:
+        refined = refine_graph(table, adjacency, knowledge, config, rng, listener)
+        return FinalEdges(
+            refined.adjacency,
+            {"evidence": np.where(refined.adjacency, refined.edge_evidence, np.nan)},
+            {"evidence": refined.evidence},
+            (describe_changes(adjacency, refined.adjacency), *refined.notes),
+            interruption(refined),
+        )
+    if not config.prune:
+        return FinalEdges(adjacency)
+    pruned = prune(
+        splines or SplineTable(table), adjacency, config.prune_cutoff, required=knowledge.required, listener=listener
+    )
+    return FinalEdges(pruned.adjacency, pruned.edge_facts, notes=(pruned.note,))

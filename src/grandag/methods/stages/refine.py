@@ -1,0 +1,73 @@
+"""Selection and search by the evidence of Gaussian processes in the place of pruning: ours, not the paper's.
+
+Pruning tests additive regressions, which cannot see a function of several parents that is not additive; and nothing
+after training turns an edge round. `grandag.evidence` does both (docs/evidence.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from grandag.diagnostics import Concern
+from grandag.evidence import Refined, refine
+from grandag.knowledge import Masks
+from grandag.parameters import boolean, n_jobs, parameter
+from grandag.progress import Listener
+from grandag.table import Table
+
+__all__ = ["RefineConfig", "describe_changes", "interruption", "refine_graph"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefineConfig:
+    """Whether the graph is refined by its evidence."""
+
+    refine: bool = parameter(
+        False,
+        boolean,
+        "Select parents and search for a better graph by the evidence of Gaussian processes, instead of pruning.",
+        source="ours (docs/evidence.md)",
+        paper=False,
+    )
+    n_jobs: int | None = parameter(
+        -1, n_jobs, "Number of threads, -1 for all cores; used where they pay. Results do not depend on it."
+    )
+
+
+def refine_graph(
+    table: Table,
+    adjacency: np.ndarray,
+    knowledge: Masks,
+    config: RefineConfig,
+    rng: np.random.Generator,
+    listener: Listener | None,
+) -> Refined:
+    """The best graph that selection and search by evidence find from a DAG."""
+    return refine(
+        table.values,
+        adjacency,
+        allowed=knowledge.allowed,
+        required=knowledge.required,
+        rng=rng,
+        n_threads=int(effective_n_jobs(config.n_jobs)),
+        listener=listener,
+    )
+
+
+def describe_changes(before: np.ndarray, after: np.ndarray) -> str:
+    """One sentence on what refinement did to a graph."""
+    n_kept, n_turned = int((after & before).sum()), int((after & before.T).sum())
+    n_new = int(after.sum()) - n_kept - n_turned
+    return (
+        f"Refinement by evidence kept {n_kept:,} of {int(before.sum()):,} edges, turned {n_turned:,} round and added "
+        f"{n_new:,}."
+    )
+
+
+def interruption(refined: Refined) -> tuple[Concern, ...]:
+    """A concern, if the search was interrupted."""
+    message = "The search by evidence was interrupted: the graph is the best one found until then."
+    return (Concern("interrupted", (), {}, message, is_urgent=True),) if refined.was_interrupted else ()

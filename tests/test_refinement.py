@@ -1,0 +1,92 @@
+"""Graphs judged and improved by their evidence, through Python, the command line and the option of methods."""
+
+import json
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+import grandag
+from grandag.graph import GraphError, write_graph
+from tests.command import run
+
+
+@pytest.fixture(scope="module")
+def frame():
+    """a and b cause c by their product, which no additive regression sees; c causes d."""
+    rng = np.random.default_rng(3)
+    a, b, noise, more = rng.normal(size=(4, 300))
+    c = a * b + 0.3 * noise
+    return pd.DataFrame({"a": a, "b": b, "c": c, "d": np.sin(2 * c) + 0.2 * more})
+
+
+TRUE = {("a", "c"), ("b", "c"), ("c", "d")}
+
+
+def edges(learned):
+    return {tuple(pair) for pair in learned.edges()[["source", "target"]].to_numpy()}
+
+
+def drawing(*pairs):
+    graph = nx.DiGraph()
+    graph.add_nodes_from("dcba")
+    graph.add_edges_from(pairs)
+    return graph
+
+
+def test_refine_finds_what_additive_pruning_cannot(frame):
+    refined = grandag.refine(drawing(("d", "c"), ("d", "a")), frame)
+    assert edges(refined) == TRUE
+    assert edges(grandag.CAM(refine=True).fit(frame).learned_) == TRUE
+    assert edges(grandag.CAM().fit(frame).learned_) != TRUE
+
+
+def test_evidence_of_graphs_compares(frame):
+    right, wrong = grandag.judge(drawing(*TRUE), frame), grandag.judge(drawing(("a", "c")), frame)
+    assert edges(right) == TRUE
+    assert right.values["evidence"] > wrong.values["evidence"] + 100
+    table = right.edges()
+    assert table["evidence"].tolist() == table["strength"].tolist()
+    assert (table["evidence"] > 50).all()
+
+
+def test_knowledge_binds(frame):
+    refined = grandag.refine(drawing(*TRUE), frame, knowledge={"forbidden": [["a", "c"]], "required": [["d", "b"]]})
+    assert ("a", "c") not in edges(refined)
+    assert ("d", "b") in edges(refined)
+
+
+@pytest.mark.parametrize("method", ["GraNDAG", "NOTEARS", "CAM"])
+def test_option_of_methods(frame, method):
+    parameters = {"random_state": 1} if method != "CAM" else {}
+    model = getattr(grandag, method)(refine=True, **parameters).fit(frame)
+    assert edges(model.learned_) == TRUE
+    assert list(model.edges_.columns[:3]) == ["source", "target", "strength"]
+    assert (model.edges_["evidence"] > 50).all()
+    assert "p_value" not in model.edges_
+    assert model.evidence_ == pytest.approx(grandag.judge(model, frame).values["evidence"], abs=1.0)
+    assert any(note.startswith("Refinement by evidence kept") for note in model.notes_)
+
+
+def test_on_the_command_line(frame, tmp_path):
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    write_graph(drawing(("c", "d"), ("a", "c"), ("d", "b")), tmp_path / "drawn.json")
+    given = ("refine", tmp_path / "drawn.json", tmp_path / "table.csv")
+    shown = run(*given, "--output", tmp_path / "refined.json")
+    assert shown.returncode == 0, shown.stderr
+    assert "Evidence in nats" in shown.stdout
+    assert "dropped" in shown.stdout
+    facts = json.loads(run(*given, "--json").stdout)
+    assert {(edge["source"], edge["target"]) for edge in facts["edges"]} == TRUE
+    assert facts["evidence"] > facts["evidence_before"]
+    assert run("score", tmp_path / "refined.json", tmp_path / "refined.json", "--json").returncode == 0
+
+
+def test_graphs_that_do_not_fit(frame, tmp_path):
+    with pytest.raises(GraphError, match="'dd' is in the graph only; did you mean 'd'"):
+        grandag.refine(nx.relabel_nodes(drawing(*TRUE), {"d": "dd"}), frame.rename(columns={"d": "d"}))
+    with pytest.raises(GraphError, match="has a cycle"):
+        grandag.judge(drawing(("a", "b"), ("b", "a")), frame)
+    with pytest.raises(GraphError, match="3 nodes without names"):
+        grandag.judge(np.zeros((3, 3)), frame)
