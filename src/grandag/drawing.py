@@ -58,7 +58,7 @@ class _Layout(NamedTuple):
     boxes: dict[str, Box]
 
 
-def to_svg(graph: nx.DiGraph, *, title: str | None = None, width_by: str = "strength") -> str:
+def to_svg(graph: nx.DiGraph[str], *, title: str | None = None, width_by: str = "strength") -> str:
     """Draw a directed graph, causes above effects, as the text of an SVG file.
 
     Args:
@@ -80,7 +80,7 @@ def to_svg(graph: nx.DiGraph, *, title: str | None = None, width_by: str = "stre
     return _document(layout.edges, shapes, layout.boxes, places, title, width_by)
 
 
-def node_boxes(graph: nx.DiGraph) -> dict[str, Box]:
+def node_boxes(graph: nx.DiGraph[str]) -> dict[str, Box]:
     """The places of the nodes in such a drawing, for whoever draws other lines between them; y grows downwards.
 
     Made for pages of many graphs: it looks for fewer crossings less long than `to_svg`.
@@ -88,7 +88,7 @@ def node_boxes(graph: nx.DiGraph) -> dict[str, Box]:
     return _lay_out(graph, "strength", n_starts=3).boxes
 
 
-def _lay_out(graph: nx.DiGraph, width_by: str, n_starts: int = 20) -> _Layout:
+def _lay_out(graph: nx.DiGraph[str], width_by: str, n_starts: int = 20) -> _Layout:
     """Find the layers, the order in each, and the places of boxes and lines."""
     edges = _collect_edges(graph, width_by)
     layer_of, chains = _assign_layers(edges)
@@ -107,7 +107,7 @@ def _lay_out(graph: nx.DiGraph, width_by: str, n_starts: int = 20) -> _Layout:
     return _Layout(edges, downwards, starts, lines, tops, boxes)
 
 
-def _collect_edges(graph: nx.DiGraph, width_by: str) -> list[_Edge]:
+def _collect_edges(graph: nx.DiGraph[str], width_by: str) -> list[_Edge]:
     """Sort the edges by name; an undirected pair becomes one edge with the larger of its two weights."""
     found: dict[tuple[str, str, bool], float | None] = {}
     for source, target, data in graph.edges(data=True):
@@ -121,7 +121,7 @@ def _collect_edges(graph: nx.DiGraph, width_by: str) -> list[_Edge]:
 
 def _causal_order(edges: list[_Edge]) -> list[str]:
     """Put sources first; where only cycles are left, the node with the largest surplus of children (Eades et al.)."""
-    rest = nx.DiGraph()
+    rest: nx.DiGraph[str] = nx.DiGraph()
     rest.add_nodes_from(name for edge in edges for name in edge[:2])
     rest.add_edges_from(edge[:2] for edge in edges if edge.directed)
     order: list[str] = []
@@ -140,8 +140,8 @@ def _assign_layers(edges: list[_Edge]) -> tuple[dict[Vertex, int], list[Vertices
     """
     order = _causal_order(edges)
     rank = {name: index for index, name in enumerate(order)}
-    ends = [sorted(edge[:2], key=rank.__getitem__) for edge in edges]
-    down = nx.DiGraph(ends)
+    ends = [(min(edge[:2], key=rank.__getitem__), max(edge[:2], key=rank.__getitem__)) for edge in edges]
+    down: nx.DiGraph[str] = nx.DiGraph(ends)
     layer_of: dict[Vertex, int] = {}
     for name in order:
         layer_of[name] = max((layer_of[parent] + 1 for parent in down.pred[name]), default=0)

@@ -94,10 +94,10 @@ class Confidence:
         """
         adjacency = np.zeros((len(self.names),) * 2, dtype=bool)
         position = {name: k for k, name in enumerate(self.names)}
-        for edge in self.edges().itertuples(index=False):
-            if edge.frequency <= threshold:
-                break
-            i, j = position[edge.source], position[edge.target]
+        edges = self.edges()
+        frequent = edges[edges["frequency"] > threshold]
+        for source, target in zip(frequent["source"], frequent["target"], strict=True):
+            i, j = position[source], position[target]
             adjacency[i, j] = True
             if not is_acyclic(adjacency):
                 adjacency[i, j] = False

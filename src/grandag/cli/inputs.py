@@ -59,7 +59,7 @@ def read_truth(data: str, names: tuple[str, ...], report: Path | None, truth: st
     if truth is None:
         is_known = data in datasets.DATASETS and names == datasets.load(data).names
         return the_graph(data) if is_known else None
-    nodes = nx.DiGraph()
+    nodes: nx.DiGraph[str] = nx.DiGraph()
     nodes.add_nodes_from(names)
     graph = the_graph(truth, nodes)
     matched(graph, nodes)

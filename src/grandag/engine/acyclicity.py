@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grandag.engine.compiled import compiled
+from grandag.engine.compiled import compiled, inlined
 from grandag.engine.threads import share, wait
 from grandag.engine.vectors import multiply, padded
 
@@ -90,18 +90,23 @@ def find_components(inputs, n_inputs, components):
             if n_path > 0:
                 low[path[n_path - 1]] = min(low[path[n_path - 1]], low[j])
             if low[j] == order[j]:
-                components.starts[count] = n_done
-                while True:
-                    n_stack -= 1
-                    i = stack[n_stack]
-                    on_stack[i] = False
-                    components.members[n_done], components.label[i] = i, count
-                    n_done += 1
-                    if i == j:
-                        break
-                count += 1
+                size = close_component(j, stack, n_stack, on_stack, components, count, n_done)
+                n_stack, n_done, count = n_stack - size, n_done + size, count + 1
     components.starts[count] = n_done
     components.n_components[0] = count
+
+
+@inlined
+def close_component(root, stack, n_stack, on_stack, components, count, n_done):
+    """The stack's nodes down to the root become the component number `count`; returns how many they are."""
+    components.starts[count] = n_done
+    size, i = 0, -1
+    while i != root:
+        i = stack[n_stack - 1 - size]
+        on_stack[i] = False
+        components.members[n_done + size], components.label[i] = i, count
+        size += 1
+    return size
 
 
 @compiled

@@ -153,6 +153,7 @@ class Trainer:
         outcome, n_done, h, log_likelihood = FINISHED, 0, 0.0, 0.0
         while outcome == FINISHED and n_done < n_iterations:
             n = min(n_iterations - n_done, self._iterations_per_call())
+            self.state.totals[:] = 0
             outcome = run_together(
                 iterate, self.workers, self.networks, self.state, self.rows, self.batch_size, objective, n,
                 barrier=self.state.barrier,
@@ -178,15 +179,11 @@ def iterate(thread, n_threads, worker, networks, state, rows, batch_size, object
     if not wait(state.barrier, n_threads):
         return CALLED_OFF
     scale = 1 / (batch_size * networks.shape.n_variables)
-    if thread == 0:
-        state.totals[:] = 0
     for j in range(first, last):
         fill_adjacency(networks, state.left, state.column, state.A, j)
     for _ in range(n_iterations):
         wait(state.barrier, n_threads)
-        if thread == 0 and state.mask_has_changed.any():
-            find_components(networks.inputs, networks.n_inputs, state.components)
-            state.mask_has_changed[:] = False
+        update_components(networks.inputs, networks.n_inputs, state.components, state.mask_has_changed, thread)
         h = 0.0
         if objective.is_constrained:
             wait(state.barrier, n_threads)
@@ -219,15 +216,32 @@ def iterate(thread, n_threads, worker, networks, state, rows, batch_size, object
                     state.mask_has_changed[j] = True
                 fill_adjacency(networks, state.left, state.column, state.A, j)
         wait(state.barrier, n_threads)
-        mean_log_likelihood = state.log_likelihood.mean()
-        if thread == 0:
-            state.totals[0] += 1
-            state.totals[1] = h
-            state.totals[2] += mean_log_likelihood
-        if not np.isfinite(mean_log_likelihood + h):
-            return NOT_FINITE
-        if objective.is_constrained and h <= objective.tolerance:
-            return ACYCLIC
+        outcome = conclude(state.totals, state.log_likelihood, h, objective, thread)
+        if outcome != FINISHED:
+            return outcome
+    return FINISHED
+
+
+@inlined
+def update_components(inputs, n_inputs, components, mask_has_changed, thread):
+    """The first thread finds the components again if the mask has changed since it last did."""
+    if thread == 0 and mask_has_changed.any():
+        find_components(inputs, n_inputs, components)
+        mask_has_changed[:] = False
+
+
+@inlined
+def conclude(totals, log_likelihood, h, objective, thread):
+    """Add an iteration to the totals; why it is the last one, or FINISHED if there is no such reason."""
+    mean_log_likelihood = log_likelihood.mean()
+    if thread == 0:
+        totals[0] += 1
+        totals[1] = h
+        totals[2] += mean_log_likelihood
+    if not np.isfinite(mean_log_likelihood + h):
+        return NOT_FINITE
+    if objective.is_constrained and h <= objective.tolerance:
+        return ACYCLIC
     return FINISHED
 
 

@@ -63,7 +63,7 @@ def _mixture_tail(ratio: float, kappa: int, a: float, b: float, m: float) -> flo
     base = b if b > 0 else 1.0
     x = ratio / (base + ratio)
     first = _beta_tail(ratio / base, n, m)
-    log_increment = (n / 2) * math.log(x) + (m / 2) * math.log1p(-x) - math.log(n / 2) - betaln(n / 2, m / 2)
+    log_increment = (n / 2) * math.log(x) + (m / 2) * math.log1p(-x) - math.log(n / 2) - float(betaln(n / 2, m / 2))
     start = 0.5 * (kappa - 1) * math.log(base) + 0.5 * math.log(base / a)
     total = _sum_mixture(
         first,

@@ -63,11 +63,12 @@ def as_named(graph: Any, names: Sequence[str] | None = None) -> Named:
     return adjacency, found if found is not None else tuple(f"X{k}" for k in range(len(adjacency)))
 
 
-def as_networkx(graph: Any, names: Sequence[str] | None = None) -> nx.DiGraph:
+def as_networkx(graph: Any, names: Sequence[str] | None = None) -> nx.DiGraph[str]:
     """A graph of any kind as a networkx DiGraph by our convention; it keeps its edge attributes."""
     converted = to_networkx(*as_named(graph, names))
     if hasattr(graph, "graph_"):
-        return graph.graph_
+        fitted: nx.DiGraph[str] = graph.graph_
+        return fitted
     if isinstance(graph, nx.Graph):
         attributes = {(str(source), str(target)): data for source, target, data in graph.edges(data=True)}
         for edge in converted.edges:
@@ -75,12 +76,12 @@ def as_networkx(graph: Any, names: Sequence[str] | None = None) -> nx.DiGraph:
     return converted
 
 
-def to_networkx(adjacency: np.ndarray, names: Sequence[str], strength: np.ndarray | None = None) -> nx.DiGraph:
+def to_networkx(adjacency: np.ndarray, names: Sequence[str], strength: np.ndarray | None = None) -> nx.DiGraph[str]:
     """The graph with its names; edges carry `strength` if it is given.
 
     An undirected edge is a pair of opposite edges with `undirected=True`.
     """
-    graph = nx.DiGraph()
+    graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(names)
     undirected = undirected_part(adjacency)
     for i, j in np.argwhere(adjacency):
@@ -91,7 +92,7 @@ def to_networkx(adjacency: np.ndarray, names: Sequence[str], strength: np.ndarra
     return graph
 
 
-def from_networkx(graph: nx.Graph) -> Named:
+def from_networkx(graph: nx.Graph[Any]) -> Named:
     """Matrix and names of a networkx graph, nodes in its order.
 
     Edges of an undirected graph, and edges marked `undirected`, count in both directions.

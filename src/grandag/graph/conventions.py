@@ -99,7 +99,7 @@ def to_pgmpy(graph: Any, names: Sequence[str] | None = None) -> tuple[Edges, Edg
     return edges(directed_part(adjacency)), edges(np.triu(undirected_part(adjacency)))
 
 
-def from_pgmpy(model: nx.DiGraph) -> Named:
+def from_pgmpy(model: nx.DiGraph[Any]) -> Named:
     """A graph from pgmpy's DAG, PDAG or a model that derives from them: a networkx DiGraph with edges as ours."""
     return from_networkx(model)
 

@@ -63,7 +63,7 @@ def to_dot(graph: Any, names: Sequence[str] | None = None) -> str:
     return "\n".join(["digraph {", *lines, "}", ""])
 
 
-def _lines(graph: nx.DiGraph) -> Iterable[tuple[str, str, dict[str, Any]]]:
+def _lines(graph: nx.DiGraph[str]) -> Iterable[tuple[str, str, dict[str, Any]]]:
     """The edges, each undirected one once."""
     position = {node: k for k, node in enumerate(graph)}
     for source, target, attributes in graph.edges(data=True):

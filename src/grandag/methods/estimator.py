@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 import pandas as pd
@@ -37,6 +37,9 @@ from grandag.model import CausalModel, Effect
 from grandag.parameters import as_generator, boolean, check_parameters, one_of, parameter, parameters_of, plain
 from grandag.progress import Listener, progress_line
 from grandag.table import Table, TableError, as_table, constant_columns
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["StochasticLearner", "StructureLearner", "estimator"]
 
@@ -223,12 +226,13 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         return self._fitted().edges()
 
     @property
-    def graph_(self) -> Any:
+    def graph_(self) -> nx.DiGraph[str]:
         """The graph as a networkx DiGraph with the table's column names; edges carry what `edges_` says of them."""
         learned = self._fitted()
         graph = to_networkx(learned.adjacency, learned.names)
         for edge in learned.facts_of(learned.adjacency).to_dict(orient="records"):
-            graph.edges[edge.pop("source"), edge.pop("target")].update(edge)
+            facts = {str(column): value for column, value in edge.items()}
+            graph.edges[facts.pop("source"), facts.pop("target")].update(facts)
         return graph
 
     @property

@@ -59,7 +59,7 @@ class Scenario:
         return tuple(self.data.columns)
 
     @property
-    def graph(self) -> nx.DiGraph:
+    def graph(self) -> nx.DiGraph[str]:
         """The true graph with the column names."""
         return to_networkx(self.adjacency, self.names)
 

@@ -85,32 +85,37 @@ def correlate_pairs(
     for second in range(first + 1, d):
         if not pairs[first, second]:
             continue
-        for side in range(2):
-            centre, n_candidates = (first, 0) if side == 0 else (second, 0)
-            for node in range(d):
-                if adjacent[centre, node] and node != first and node != second:
-                    candidates[n_candidates] = node
-                    n_candidates += 1
-            if n_candidates < size or (side == 1 and size == 0):
+        nodes[size], nodes[size + 1] = first, second
+        for centre in (first, second):
+            n_candidates = _find_candidates(adjacent, centre, first, second, candidates)
+            if n_candidates < size or (centre == second and size == 0):
                 continue
             for k in range(size):
                 chosen[k] = k
-            while True:
+            has_next = True
+            while has_next:
                 for k in range(size):
                     nodes[k] = candidates[chosen[k]]
-                nodes[size], nodes[size + 1] = first, second
                 _factor(correlation, nodes, size + 2, factor)
                 n_tests += 1
                 value = scale * math.atanh(min(_correlation(factor, size + 2), _LARGEST))
                 if value < smallest[first, second]:
                     smallest[first, second] = value
-                    for k in range(size):
-                        separators[first, second, k] = nodes[k]
-                    for k in range(size, separators.shape[2]):
-                        separators[first, second, k] = -1
-                if not _next_choice(chosen, size, n_candidates):
-                    break
+                    for k in range(separators.shape[2]):
+                        separators[first, second, k] = nodes[k] if k < size else -1
+                has_next = _next_choice(chosen, size, n_candidates)
     return n_tests
+
+
+@compiled
+def _find_candidates(adjacent: np.ndarray, centre: int, first: int, second: int, candidates: np.ndarray) -> int:
+    """Fill in the nodes adjacent to the centre, but for the first and the second; returns how many they are."""
+    n = 0
+    for node in range(adjacent.shape[0]):
+        if adjacent[centre, node] and node != first and node != second:
+            candidates[n] = node
+            n += 1
+    return n
 
 
 @compiled
