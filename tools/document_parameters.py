@@ -22,7 +22,8 @@ def page_parts() -> dict[str, str]:
 
 def _sections() -> Iterator[str]:
     common = parameters_of(StochasticLearner)
-    yield f"## Every method\n\n{_table(common)}\n\nMethods that take no `random_state` are deterministic: {_without_chance()}."
+    deterministic = f"Methods that take no `random_state` are deterministic: {_without_chance()}."
+    yield "\n\n".join(["## Every method", _table(common), deterministic])
     for estimator, entries in _by_estimator().items():
         own = {name: declared for name, declared in parameters_of(estimator).items() if name not in common}
         names = " and ".join(f"`{name}`" for name in entries)

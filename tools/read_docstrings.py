@@ -1,8 +1,8 @@
 """An extension of griffe, which reads docstrings for the documentation: examples are shown as code.
 
-In Markdown `>>>` quotes three times, and `[[0, 1]]` in the output of an example would be a link. And since estimators are
-inspected at run time, which is when their docstrings get their parameters, an attribute such as `missing = "error"` would be
-shown with the docstring of `str`: it has none of its own, and is left out.
+In Markdown `>>>` quotes three times, and `[[0, 1]]` in the output of an example would be a link. And since estimators
+are inspected at run time, which is when their docstrings get their parameters, an attribute such as `missing = "error"`
+would be shown with the docstring of `str`: it has none of its own, and is left out.
 """
 
 from __future__ import annotations
