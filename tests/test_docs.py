@@ -117,7 +117,7 @@ def test_page_on_extending(tmp_path, monkeypatch):
     scope: dict[str, object] = {}
     exec(compile(registration + use, "extending.md", "exec"), scope)
     model = scope["model"]
-    assert ("Mek", "Raf") in model.graph_.edges
+    assert ("Jnk", "Raf") in model.graph_.edges  # a later column, with a small correlation
     assert model.method == "by-order"
     assert (scope["again"].adjacency_ == model.adjacency_).all()
     assert len(scope["frequencies"]) >= 1
