@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 INTEROP := .venv-interop
 
-.PHONY: demo test test-slow test-interop lint format bench accuracy confidence docs clean
+.PHONY: demo test test-slow test-interop lint format generate bench accuracy confidence docs package clean
 
 demo: $(READY)
 	$(BIN)/grandag fit sachs --seed 1 --output demo --report demo/report.html
@@ -45,6 +45,16 @@ bench: $(READY)
 confidence: $(READY)
 	$(BIN)/python benchmarks/confidence.py
 
+# The parts of the documentation that are made from the code; tests fail when they are out of date.
+generate: $(READY)
+	$(BIN)/python -m tools.document_parameters
+	$(BIN)/python -m tools.document_commands
+	$(BIN)/python -m tools.draw_architecture
+
+# Wheel and source distribution in dist/; the wheel, without extras, then proves itself in an environment of its own.
+package: $(READY)
+	$(BIN)/python -m tools.check_package
+
 docs: $(READY)
 	$(BIN)/mkdocs build --strict
 
@@ -62,4 +72,4 @@ $(INTEROP)/.ready: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(INTEROP) demo site
+	rm -rf $(VENV) $(INTEROP) demo dist site

@@ -1,5 +1,6 @@
-"""What the README says is run as it is written."""
+"""What README and documentation say is run as it is written, and what they name exists."""
 
+import importlib
 import os
 import re
 import shutil
@@ -9,88 +10,140 @@ from pathlib import Path
 
 import pytest
 
+from grandag.methods.registry import METHODS
+
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text()
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+README = ROOT / "README.md"
+PAGES = [README, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
+CURRENT = [page for page in PAGES if page.name != "CHANGELOG.md"]
+"""Pages that speak of today's names only."""
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
-def commands() -> list[str]:
-    return [line for block in blocks("sh") for line in block.splitlines()]
+def commands(page: Path) -> list[str]:
+    return [line for block in blocks(page, "sh") for line in block.splitlines()]
 
 
-@pytest.mark.parametrize("code", blocks("python"))
-def test_python(code, tmp_path, monkeypatch):
+def run(page: str, folder: Path) -> dict[str, object]:
+    """Execute the Python of a page, block by block, in one scope."""
+    codes = blocks(DOCS / f"{page}.md", "python")
+    assert codes
+    scope: dict[str, object] = {}
+    for code in codes:
+        exec(compile(code, f"{page}.md", "exec"), scope)
+    return scope
+
+
+def test_python_of_the_readme(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    (code,) = blocks(README, "python")
     scope: dict[str, object] = {}
     exec(compile(code, "README.md", "exec"), scope)
     assert scope["model"].converged_
     assert (tmp_path / "model.npz").exists()
 
 
-@pytest.mark.parametrize("command", [command for command in commands() if command.startswith("grandag")])
-def test_command_line(command, tmp_path):
+def in_the_environment(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    subprocess.run(command, shell=True, check=True, capture_output=True, cwd=tmp_path, env={**os.environ, "PATH": path})
+    source = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": source}
+    return subprocess.run(command, shell=True, check=True, capture_output=True, text=True, cwd=folder, env=environment)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [line for page in (README, DOCS / "command_line.md") for line in commands(page) if line.startswith("grandag")],
+)
+def test_command_line(command, tmp_path):
+    in_the_environment(command, tmp_path)
+
+
+def test_the_command_of_the_readme_writes_what_it_says(tmp_path):
+    (command,) = [line for line in commands(README) if line.startswith("grandag")]
+    in_the_environment(command, tmp_path)
+    written = {path.name for path in (tmp_path / "results").iterdir()}
+    table = (
+        (DOCS / "command_line.md").read_text(encoding="utf-8").partition("## Output")[2].partition("## Exit codes")[0]
+    )
+    named = set(re.findall(r"`(\w+\.(?:md|csv|json|dot|gml|svg|npz))`", table))
+    assert written == named - {"confidence.csv", "trials.csv", "best.json"}
+    assert (tmp_path / "page.html").exists()
 
 
 @pytest.mark.parametrize(
     "page",
     [
-        "index",
-        "tutorial",
+        "cam",
         "confidence",
-        "hyperparameters",
-        "interoperability",
         "equivalence",
         "generalised_score",
+        "hyperparameters",
+        "index",
+        "interoperability",
         "reports",
         "reproducing",
+        "tutorial",
     ],
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_code_of_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    codes = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / f"{page}.md").read_text(), flags=re.DOTALL)
-    assert codes
-    scope: dict[str, object] = {}
-    for code in codes:
-        exec(compile(code, f"{page}.md", "exec"), scope)
+    run(page, tmp_path)
 
 
-def test_site_builds_and_its_links_hold(tmp_path):
+def test_site_builds_as_the_readme_says(tmp_path):
+    """`make docs`, but into another folder: links, anchors and references hold, and nothing is warned of."""
     pytest.importorskip("mkdocs", reason="the documentation tools are in the extra docs")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
-    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert process.returncode == 0, process.stderr
-    assert "GraNDAG" in (tmp_path / "api.html").read_text()
+    recipe = re.search(r"^docs:.*\n\t\$\(BIN\)/(.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert recipe is not None
+    in_the_environment(f"cd '{ROOT}' && '{sys.executable}' -m {recipe[1]} --site-dir '{tmp_path}'", tmp_path)
+    api = (tmp_path / "api.html").read_text(encoding="utf-8")
+    assert "grandag.methods.grandag.grandag.GraNDAG" in api
+    assert "Learning rate of all other subproblems." in api, "the parameters of an estimator are missing"
+    assert "<blockquote>" not in api, "examples of docstrings are shown as quotations"
 
 
-def test_page_on_additive_regression():
-    page = (ROOT / "docs" / "gam.md").read_text()
-    (code,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+def test_page_on_extending(tmp_path, monkeypatch):
+    """The toy method is registered for as long as its page is run."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(METHODS, "by-order", None)  # restored at the end, whatever the page sets
+    method, registration, use = blocks(DOCS / "extending.md", "python")
+    (tmp_path / "by_order.py").write_text(method, encoding="utf-8")
     scope: dict[str, object] = {}
-    exec(compile(code, "gam.md", "exec"), scope)
-    assert len(scope["curve"]) == 3
+    exec(compile(registration + use, "extending.md", "exec"), scope)
+    model = scope["model"]
+    assert ("Jnk", "Raf") in model.graph_.edges  # a later column, with a small correlation
+    assert model.method == "by-order"
+    assert (scope["again"].adjacency_ == model.adjacency_).all()
+    assert len(scope["frequencies"]) >= 1
+    assert set(scope["tuned"].best_parameters) == {"min_correlation"}
+    program = f"import sys\n{registration}\nfrom grandag.cli import main\nmain()"
+    (tmp_path / "program.py").write_text(program, encoding="utf-8")
+    shown = in_the_environment(f"'{sys.executable}' program.py fit sachs --method by-order --help", tmp_path).stdout
+    assert "--min-correlation" in shown
+    in_the_environment(
+        f"'{sys.executable}' program.py fit sachs --method by-order --min-correlation 0.4 -o results", tmp_path
+    )
+    assert (tmp_path / "results" / "model.npz").exists()
 
 
-def test_page_on_neighbours():
-    page = (ROOT / "docs" / "neighbours.md").read_text()
-    (code,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
-    scope: dict[str, object] = {}
-    exec(compile(code, "neighbours.md", "exec"), scope)
-    assert any(note.startswith("Neighbour selection left") for note in scope["model"].notes_)
+def test_page_on_additive_regression(tmp_path):
+    assert len(run("gam", tmp_path)["curve"]) == 3
+
+
+def test_page_on_neighbours(tmp_path):
+    model = run("neighbours", tmp_path)["model"]
+    assert any(note.startswith("Neighbour selection left") for note in model.notes_)
 
 
 def test_page_on_metrics(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    page = (ROOT / "docs" / "metrics.md").read_text()
-    scope: dict[str, object] = {}
-    for code in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL):
-        exec(compile(code, "metrics.md", "exec"), scope)
+    scope = run("metrics", tmp_path)
     assert (scope["facts"]["missing"], scope["facts"]["reversed"]) == (13, 1)
     assert scope["n_dags"] > 1
     assert (scope["adjacency"] == scope["cpdag"]).all()
@@ -98,22 +151,16 @@ def test_page_on_metrics(tmp_path, monkeypatch):
 
 
 def test_page_on_knowledge(tmp_path):
-    page = (ROOT / "docs" / "knowledge.md").read_text()
-    (code,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
-    scope: dict[str, object] = {}
-    exec(compile(code, "knowledge.md", "exec"), scope)
-    (toml,) = re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL)
+    scope = run("knowledge", tmp_path)
+    (toml,) = blocks(DOCS / "knowledge.md", "toml")
     path = tmp_path / "knowledge.toml"
     path.write_text(toml)
     read = type(scope["knowledge"]).read(path)
     assert (read.forbidden, read.tiers) == (scope["knowledge"].forbidden, scope["knowledge"].tiers)
 
 
-def test_page_on_using_the_model(capsys):
-    page = (ROOT / "docs" / "using_the_model.md").read_text()
-    scope: dict[str, object] = {}
-    for code in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL):
-        exec(compile(code, "using_the_model.md", "exec"), scope)
+def test_page_on_using_the_model(tmp_path, capsys):
+    scope = run("using_the_model", tmp_path)
     assert (scope["rows"].columns == scope["data"].columns).all()
     assert scope["treated"].mean()["PKA"] == 7
     assert scope["model"].score(scope["data"]) == pytest.approx(scope["log_density"].mean())
@@ -122,30 +169,43 @@ def test_page_on_using_the_model(capsys):
     assert all(warning.message in printed for warning in scope["model"].warnings_)
 
 
-def test_page_on_simulation():
-    page = (ROOT / "docs" / "simulate.md").read_text()
-    (code,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
-    scope: dict[str, object] = {}
-    exec(compile(code, "simulate.md", "exec"), scope)
+def test_page_on_using_the_model_names_every_field():
+    """The table of what a fit knows has all fields of `Learned`, and names attributes that estimators have."""
+    from grandag import CAM, datasets, learned
+
+    table = (DOCS / "using_the_model.md").read_text(encoding="utf-8").partition("## What a fit knows")[2]
+    rows = [line.split("|")[1:3] for line in table.splitlines() if line.startswith("| `")]
+    fields = {name for first, _ in rows for name in re.findall(r"`(\w+)", first)}
+    assert set(learned.Learned.__dataclass_fields__) <= fields
+    assert all(hasattr(learned.Learned, name) or name in learned.Learned.__dataclass_fields__ for name in fields)
+    model = CAM().fit(datasets.load_sachs().data)
+    attributes = {name for _, second in rows for name in re.findall(r"`(\w+_)`", second)}
+    assert all(hasattr(model, name) for name in attributes - {"A_phi_"})
+
+
+def test_page_on_simulation(tmp_path):
+    scope = run("simulate", tmp_path)
     assert (scope["shifted"]["X3"] == 2).all()
     assert all(0 <= share <= 1 for share in scope["free"])
 
 
-def test_page_on_baselines():
-    page = (ROOT / "docs" / "baselines.md").read_text()
-    (code,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
-    scope: dict[str, object] = {}
-    exec(compile(code, "baselines.md", "exec"), scope)
-    assert scope["scores"]["NOTEARS"] > scope["scores"]["RANDOM"]
+def test_page_on_baselines(tmp_path):
+    scores = run("baselines", tmp_path)["scores"]
+    assert scores["NOTEARS"] > scores["RANDOM"]
 
 
 def test_make_targets_exist():
-    targets = [command for command in commands() if command.startswith("make")]
+    targets = [command for command in commands(README) if command.startswith("make")]
     assert targets == ["make demo", "make test"]
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    (phony,) = re.findall(r"^\.PHONY: (.*)$", makefile, flags=re.MULTILINE)
+    named = {name for page in CURRENT for name in re.findall(r"`make ([\w-]+)`", page.read_text(encoding="utf-8"))}
+    assert {"docs", "bench", "accuracy", "test-slow", "test-interop", "package", "lint", "generate"} <= named
+    assert named <= set(phony.split())
     if shutil.which("make") is None:
         pytest.skip("make is not installed")
-    for command in targets:
-        subprocess.run([*command.split(), "--dry-run"], check=True, capture_output=True, cwd=ROOT)
+    for target in sorted(named):
+        subprocess.run(["make", target, "--dry-run"], check=True, capture_output=True, cwd=ROOT)
 
 
 def test_ci_runs_the_commands_of_the_readme_and_other_packages():
@@ -159,5 +219,47 @@ def test_ci_runs_the_commands_of_the_readme_and_other_packages():
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links(page):
-    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
         assert target.startswith("http") or (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", CURRENT, ids=lambda page: page.name)
+def test_files_that_a_page_names_exist(page):
+    """Paths in backticks are relative to the project, to the library, or, on the page of a room, to that room."""
+    places = [
+        ROOT,
+        ROOT / "src" / "grandag",
+        *(ROOT / "src" / "grandag").iterdir(),
+        ROOT / "src/grandag/methods/stages",
+    ]
+    named = re.findall(r"`(?:python )?((?:[\w.]+/)+|(?:[\w.]+/)*\w+\.(?:py|R|csv))`", page.read_text(encoding="utf-8"))
+    toys = {"by_order.py", "edges.csv", "trials.csv", "confidence.csv", "truth.csv", "data.csv", "table1.csv"}
+    generated = {"demo/", "dist/", "results/"}
+    missing = [name for name in named if name not in toys | generated and not any((p / name).exists() for p in places)]
+    assert missing == []
+
+
+@pytest.mark.parametrize("page", CURRENT, ids=lambda page: page.name)
+def test_modules_that_a_page_names_exist(page):
+    for name in set(re.findall(r"(?:`|::: )(grandag(?:\.\w+)+)", page.read_text(encoding="utf-8"))):
+        if name.startswith("grandag.methods.by_order"):
+            continue
+        parts = name.split(".")
+        for position in range(len(parts), 0, -1):
+            try:
+                found = importlib.import_module(".".join(parts[:position]))
+            except ModuleNotFoundError:
+                continue
+            for attribute in parts[position:]:
+                assert hasattr(found, attribute), name
+                found = getattr(found, attribute)
+            break
+
+
+UNNATURAL = ("cannot or must be", "speaks against", "no chance in it", " law ", " laws ", " law,", "experiments/")
+
+
+@pytest.mark.parametrize("page", CURRENT, ids=lambda page: page.name)
+def test_words_that_were_replaced_stay_away(page):
+    text = " ".join(page.read_text(encoding="utf-8").split())
+    assert [words for words in UNNATURAL if words in text] == []
