@@ -10,6 +10,12 @@ from grandag.evidence.optimiser import maximise
 from grandag.evidence.regression import block_evidence, dense, low_rank, new_workspace
 
 
+@pytest.fixture(autouse=True)
+def _one_blas_thread():
+    with threadpool_limits(1):
+        yield
+
+
 class OneInput(RBF):
     """scikit-learn's squared exponential of one of several inputs."""
 
@@ -62,7 +68,7 @@ def test_dense_evidence_and_gradient_are_scikit_learns(n_inputs, n):
     np.testing.assert_allclose(gradient, slopes(inputs, target, log_parameters), rtol=1e-3, atol=0.02)
 
 
-@pytest.mark.parametrize(("n_inputs", "n"), [(1, 300), (2, 600)])
+@pytest.mark.parametrize(("n_inputs", "n"), [(1, 300), (2, 400)])
 def test_low_rank_evidence_and_gradient_are_scikit_learns(n_inputs, n):
     inputs, target, log_parameters = problem(n_inputs, n)
     log_parameters[1:-3] = np.log(4.0)
@@ -101,9 +107,8 @@ def test_far_inputs_cost_no_more_time_or_accuracy():
 def test_maximum_has_no_slope_inside_the_bounds():
     inputs, target, start = problem(3, 200)
     lower, upper = np.log([0.3] * 3 + [1e-5, 1e-5, 0.04]), np.log([50.0] * 3 + [100.0, 100.0, 2.0])
-    with threadpool_limits(1):
-        hessian = np.diag([0.02, 0.02, 0.02, 0.03, 0.2, 0.02])
-        at, value, _ = maximise(inputs, target, start, lower, upper, hessian, 1, new_workspace(200), 1e-4, 200)
+    hessian = np.diag([0.02, 0.02, 0.02, 0.03, 0.2, 0.02])
+    at, value, _ = maximise(inputs, target, start, lower, upper, hessian, 1, new_workspace(200), 1e-4, 200)
     _, gradient = dense(inputs, target, at, new_workspace(200), True)
     inside = (at > lower + 1e-6) & (at < upper - 1e-6)
     assert inside.sum() >= 4

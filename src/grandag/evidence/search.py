@@ -24,7 +24,7 @@ __all__ = ["Knowledge", "Move", "Searched", "climb"]
 
 _PROMISING = 3.0
 """Standard deviations from which a variable is tried as a further parent."""
-_SLACK = 10.0
+_SLACK = 3.0
 """Nats (of all rows) that few rows may speak against a place that all rows are still asked about."""
 _LEAST_GAIN = 0.05
 """Nats that a move has to bring: what fits of the same parents may differ by."""
