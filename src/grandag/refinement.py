@@ -70,6 +70,7 @@ def refine(
         required=required,
         rng=as_generator(random_state),
         n_threads=int(effective_n_jobs(n_jobs)),
+        names=table.names,
         listener=listener,
     )
     return _learned(found, table)
@@ -91,7 +92,8 @@ def judge(graph: Any, X: Any, *, missing: str = "error", random_state: Any = 0, 
     """
     table, adjacency = _aligned(graph, X, missing, random_state, n_jobs)
     threads = int(effective_n_jobs(n_jobs))
-    found = evidence.evaluate(table.values, adjacency, rng=as_generator(random_state), n_threads=threads)
+    rng = as_generator(random_state)
+    found = evidence.evaluate(table.values, adjacency, rng=rng, n_threads=threads, names=table.names)
     return _learned(found, table)
 
 

@@ -26,7 +26,7 @@ def test_constant_columns_have_no_edges_and_are_named():
     values = np.column_stack([wave(100), np.full(100, 7.0)])
     result = refine(values, empty(3))
     assert np.argwhere(result.adjacency).tolist() == [[0, 1]]
-    assert result.notes == ("Constant columns 2 have no edges.",)
+    assert result.notes == ("Constant columns have no edges: 'X2'.",)
 
 
 def test_duplicated_columns():
@@ -70,7 +70,11 @@ def test_heavy_tails_become_normal_scores_and_nothing_else_does():
     assert is_heavy.tolist() == [False, True]
     assert np.abs(columns[:, 1]).max() < 3.5
     assert (np.argsort(columns[:, 1]) == np.argsort(values[:, 1])).all()
-    assert evaluate(values, empty(2)).notes[0].startswith("Heavy tails: columns 1 are")
+    assert (
+        evaluate(values, empty(2))
+        .notes[0]
+        .startswith("Columns with heavy tails are replaced by their normal scores: 'X1'")
+    )
 
 
 def test_normal_scores_give_ties_the_same_value():

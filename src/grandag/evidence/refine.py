@@ -55,11 +55,12 @@ def refine(
     config: EvidenceConfig | None = None,
     rng: np.random.Generator | None = None,
     n_threads: int = 1,
+    names: Sequence[str] | None = None,
     listener: Listener | None = None,
 ) -> Refined:
     """The best graph that selection and search find from a DAG, and from further ones.
 
-    `values` is (n, d); `allowed` and `required` bind every move. Ctrl-C ends the search with the best graph so far.
+    `values` is (n, d), with `names` for the notes; `allowed` and `required` bind every move. Ctrl-C ends the search with the best graph so far.
 
     >>> rng = np.random.default_rng(0)
     >>> cause = rng.normal(size=200)
@@ -67,7 +68,7 @@ def refine(
     >>> np.argwhere(refine(values, np.zeros((2, 2), dtype=bool)).adjacency).tolist()
     [[1, 0]]
     """
-    table = _Table(values, allowed, required, config, rng, n_threads, listener)
+    table = _Table(values, allowed, required, config, rng, n_threads, names, listener)
     with threadpool_limits(1, user_api="blas"):
         results: list[Searched] = []
         for start in (adjacency, *further_starts):
@@ -90,10 +91,11 @@ def select(
     config: EvidenceConfig | None = None,
     rng: np.random.Generator | None = None,
     n_threads: int = 1,
+    names: Sequence[str] | None = None,
     listener: Listener | None = None,
 ) -> Refined:
     """The edges of a DAG that the evidence needs, and those it lacks in the same order; no edge is turned round."""
-    table = _Table(values, allowed, required, config, rng, n_threads, listener)
+    table = _Table(values, allowed, required, config, rng, n_threads, names, listener)
     with threadpool_limits(1, user_api="blas"):
         found = table.selected(adjacency)
         return table.result(found, found.was_interrupted)
@@ -106,9 +108,10 @@ def evaluate(
     config: EvidenceConfig | None = None,
     rng: np.random.Generator | None = None,
     n_threads: int = 1,
+    names: Sequence[str] | None = None,
 ) -> Refined:
     """A DAG as it is, with its evidence: graphs of the same table compare by `score`."""
-    table = _Table(values, None, None, config, rng, n_threads, None)
+    table = _Table(values, None, None, config, rng, n_threads, names, None)
     with threadpool_limits(1, user_api="blas"):
         parents = _parents(_checked(adjacency, table.scores.n_variables))
         table.scores.each(lambda j: table.scores.fit(j, parents[j]), range(len(parents)))
@@ -126,6 +129,7 @@ class _Table:
         config: EvidenceConfig | None,
         rng: np.random.Generator | None,
         n_threads: int,
+        names: Sequence[str] | None,
         listener: Listener | None,
     ) -> None:
         config = EvidenceConfig() if config is None else config
@@ -133,7 +137,8 @@ class _Table:
         varies = np.asarray(columns.any(axis=0))
         self.knowledge = _knowledge(allowed, required, varies)
         self.scores = LocalScores(columns, config, np.random.default_rng(0) if rng is None else rng, n_threads)
-        self.notes = _notes(varies, is_heavy, self.scores.n_blocks)
+        names = [f"X{j}" for j in range(len(varies))] if names is None else names
+        self.notes = _notes(varies, is_heavy, self.scores.n_blocks, names)
         self.listener = listener
 
     def report(self, state: Searched) -> None:
@@ -234,16 +239,16 @@ def _parents(adjacency: np.ndarray) -> list[Parents]:
     return [tuple(np.flatnonzero(column).tolist()) for column in adjacency.T]
 
 
-def _notes(varies: np.ndarray, is_heavy: np.ndarray, n_blocks: int) -> tuple[str, ...]:
+def _notes(varies: np.ndarray, is_heavy: np.ndarray, n_blocks: int, names: Sequence[str]) -> tuple[str, ...]:
     notes = []
     if is_heavy.any():
-        notes.append(f"Heavy tails: columns {_listed(is_heavy)} are replaced by their normal scores.")
+        notes.append(f"Columns with heavy tails are replaced by their normal scores: {_listed(is_heavy, names)}.")
     if not varies.all():
-        notes.append(f"Constant columns {_listed(~varies)} have no edges.")
+        notes.append(f"Constant columns have no edges: {_listed(~varies, names)}.")
     if n_blocks > 1:
         notes.append(f"The evidence is the sum over {n_blocks} blocks of rows with common hyper-parameters.")
     return tuple(notes)
 
 
-def _listed(mask: np.ndarray) -> str:
-    return ", ".join(map(str, np.flatnonzero(mask)))
+def _listed(mask: np.ndarray, names: Sequence[str]) -> str:
+    return ", ".join(repr(names[int(j)]) for j in np.flatnonzero(mask))

@@ -53,6 +53,7 @@ def refine_graph(
         required=knowledge.required,
         rng=rng,
         n_threads=int(effective_n_jobs(config.n_jobs)),
+        names=table.names,
         listener=listener,
     )
 
