@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from grandag.graph import to_dag, undirected_part
 from grandag.knowledge import Masks
+from grandag.learned import Learned
 from grandag.methods.equivalence.greedy_search import CachedScore, Step, greedy_search
 from grandag.parameters import boolean, count, optional, parameter
 from grandag.progress import Listener
 
-__all__ = ["FoundClass", "SearchConfig", "search_class"]
+__all__ = ["SearchConfig", "search_class"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,19 +29,13 @@ class SearchConfig:
     )
 
 
-class FoundClass(NamedTuple):
-    """The class that the search ended in."""
-
-    adjacency: np.ndarray  # a CPDAG; background knowledge directs some of its edges
-    strength: np.ndarray  # how much an edge adds to the score of `dag`
-    dag: np.ndarray  # one DAG of the class
-    values: dict[str, Any]  # the steps, and the score of `dag`
-
-
 def search_class(
-    score: CachedScore, names: Sequence[str], knowledge: Masks, config: SearchConfig, listener: Listener | None
-) -> FoundClass:
-    """Search greedily for the class with the best score."""
+    score: CachedScore, names: tuple[str, ...], knowledge: Masks, config: SearchConfig, listener: Listener | None
+) -> Learned:
+    """The class with the best score that the greedy search finds, without conditionals.
+
+    Background knowledge directs some edges of the CPDAG; an edge's strength is how much it adds to the score of `dag`.
+    """
     adjacency, steps = greedy_search(
         score,
         *knowledge,
@@ -52,7 +46,8 @@ def search_class(
     )
     dag = to_dag(adjacency)
     strength = np.where(adjacency, _edge_gains(score, adjacency, dag), 0.0)
-    return FoundClass(adjacency, strength, dag, {"search": _named(steps, names), "score": score.total(dag)})
+    values = {"search": _named(steps, names), "score": score.total(dag)}
+    return Learned(names, adjacency, strength, kind="cpdag", values=values)
 
 
 def _named(steps: Sequence[Step], names: Sequence[str]) -> pd.DataFrame:

@@ -13,7 +13,7 @@ means it finds edges that are not there, and the paper's tables have them (docs/
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -78,14 +78,7 @@ def learn(
     data = moments(table.values)
     score = GaussianScore(data if config.intercept else about_zero(data), len(table.values), config.penalty)
     found = search_class(CachedScore(score), table.names, knowledge, config, listener)
-    return Learned(
-        table.names,
-        found.adjacency,
-        found.strength,
-        kind="cpdag",
-        values=found.values,
-        conditionals=least_squares(data, found.dag).conditionals(found.dag),
-    )
+    return replace(found, conditionals=least_squares(data, found.dag).conditionals(found.dag))
 
 
 @estimator

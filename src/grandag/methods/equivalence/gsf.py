@@ -7,7 +7,7 @@ scores, so that a gain is the operator's own, not a difference of totals.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -70,16 +70,10 @@ def learn(
         max_rank=config.max_rank,
     )
     found = search_class(CachedScore(score), table.names, knowledge, config, listener)
-    return Learned(
-        table.names,
-        found.adjacency,
-        found.strength,
-        kind="cpdag",
-        values=found.values,
-        conditionals=kernel_conditionals(
-            table.values, found.dag, regulariser=config.regulariser, max_rank=config.max_rank
-        ),
+    conditionals = kernel_conditionals(
+        table.values, found.dag, regulariser=config.regulariser, max_rank=config.max_rank
     )
+    return replace(found, conditionals=conditionals)
 
 
 @estimator
