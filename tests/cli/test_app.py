@@ -272,9 +272,7 @@ def test_a_process_ends_in_a_code_and_a_sentence(arguments, code, message):
     assert "Traceback" not in process.stderr
 
 
-@pytest.mark.parametrize(
-    "arguments", [["fit"], ["fit", "sachs", "--seeed", "1"], ["fit", "sachs", "--preset", "magic"], ["fitt", "sachs"]]
-)
+@pytest.mark.parametrize("arguments", [["fit"], ["fit", "sachs", "--seeed", "1"], ["fitt", "sachs"]])
 def test_wrong_usage(arguments):
     process = run(*arguments)
     assert process.returncode == 2
@@ -285,6 +283,7 @@ def test_wrong_usage(arguments):
     ("arguments", "message"),
     [
         (["--method", "magic"], "Error: --method must be one of grandag, grandag++, cam,"),
+        (["--preset", "magic"], "Error: --preset must be one of default, paper; got 'magic'."),
         (["--n-layers", -1], "Error: --n-layers must be a whole number, at least 0; got -1."),
         (["--n-jobs", 0], "Error: --n-jobs must be None, -1 (all cores) or a count of threads; got 0."),
         (["--seed", -1], "Error: --seed must be None, a whole number"),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from grandag.cli.common import CONFIDENCE, OUTPUT, AsJson, Columns, Quiet, Seed
 from grandag.cli.exits import INTERRUPTED, NOT_CONVERGED
 from grandag.cli.inputs import check_directory, read_data, read_truth
 from grandag.cli.options import given_values
@@ -25,17 +26,10 @@ if TYPE_CHECKING:
     from grandag.resampling import Confidence
     from grandag.table import Table
 
-__all__ = ["DATA_HELP", "DEFAULT_METHOD", "METHOD_NAMES", "Preset", "fit", "learn", "show"]
+__all__ = ["DATA_HELP", "DEFAULT_METHOD", "METHOD_NAMES", "fit", "learn", "show"]
 
 DEFAULT_METHOD = "grandag"
 METHOD_NAMES = f"[{'|'.join(METHODS)}]"
-
-
-class Preset(StrEnum):
-    """Names of the presets."""
-
-    default = "default"
-    paper = "paper"
 
 
 class ResampleKind(StrEnum):
@@ -48,7 +42,6 @@ class ResampleKind(StrEnum):
 
 DATA_HELP = "A CSV, TSV or Parquet file with a header, a .npy file, or the name of a bundled data set."
 METHOD_HELP = " ".join(f"{method.description}." for method in METHODS.values())
-_DATA, _CONFIDENCE, _OUTPUT = "Data", "Confidence", "Output"
 
 
 def fit(
@@ -58,22 +51,23 @@ def fit(
         typer.Option(metavar=METHOD_NAMES, help=f"{METHOD_HELP} `--method NAME --help` shows the options of a method."),
     ] = DEFAULT_METHOD,
     preset: Annotated[
-        Preset, typer.Option(help="'paper' is the recipe behind the paper's tables; options override a preset.")
-    ] = Preset.default,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
+        str,
+        typer.Option(
+            metavar="NAME", help="'default', or 'paper' for the recipe behind the paper's tables; options override it."
+        ),
+    ] = "default",
+    seed: Seed = 0,
     n_jobs: Annotated[
         int | None,
         typer.Option(help="Threads (processes of --resamples), -1 for all cores; results do not depend on it."),
     ] = None,
-    columns: Annotated[
-        str | None, typer.Option(help="Use these columns only: names, separated by commas.", rich_help_panel=_DATA)
-    ] = None,
+    columns: Columns = None,
     resamples: Annotated[
-        int, typer.Option(min=0, help="Refit so many times and count the edges.", rich_help_panel=_CONFIDENCE)
+        int, typer.Option(min=0, help="Refit so many times and count the edges.", rich_help_panel=CONFIDENCE)
     ] = 0,
     resample_kind: Annotated[
         ResampleKind,
-        typer.Option(help="Bootstrap samples, halves of the rows, or other starts.", rich_help_panel=_CONFIDENCE),
+        typer.Option(help="Bootstrap samples, halves of the rows, or other starts.", rich_help_panel=CONFIDENCE),
     ] = ResampleKind.bootstrap,
     output: Annotated[
         Path | None,
@@ -81,31 +75,29 @@ def fit(
             "--output",
             "-o",
             help="Directory for the edges, graph files, drawing, model and configuration.",
-            rich_help_panel=_OUTPUT,
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     report: Annotated[
         Path | None,
-        typer.Option(help="An HTML page: graph, edges, training, curves, reasons to doubt.", rich_help_panel=_OUTPUT),
+        typer.Option(help="An HTML page: graph, edges, training, curves, reasons to doubt.", rich_help_panel=OUTPUT),
     ] = None,
     truth: Annotated[
         str | None,
         typer.Option(
             help="The true graph, for the report only: a graph file. Bundled data sets have theirs.",
-            rich_help_panel=_OUTPUT,
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=_OUTPUT)] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=_OUTPUT)
-    ] = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
     **parameters: Any,
 ) -> None:
     """Learn a graph from a table and print its edges."""
     given = given_values(parameters)
     if n_jobs is not None and not resamples:
         given["n_jobs"] = n_jobs
-    model = build(method, given, preset=str(preset), seed=seed)
+    model = build(method, given, preset=preset, seed=seed)
     check_directory(output)
     frame = read_data(data, columns)
     true = read_truth(data, tuple(map(str, frame.columns)), report, truth)

@@ -9,13 +9,12 @@ from typing import Annotated
 
 import typer
 
+from grandag.cli.common import DATA, OUTPUT, AsJson, Columns, Quiet, Seed
 from grandag.cli.exits import INTERRUPTED
 from grandag.cli.inputs import read_data, the_graph
 from grandag.progress import progress_line
 
 __all__ = ["refine"]
-
-_DATA, _OUTPUT = "Data", "Output"
 
 
 def refine(
@@ -23,33 +22,29 @@ def refine(
         str, typer.Argument(help="A DAG: a graph file, a model that `fit` wrote, or the name of a bundled data set.")
     ],
     data: Annotated[str, typer.Argument(help="The table: a file, or the name of a bundled data set.")],
-    seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
+    seed: Seed = 0,
     n_jobs: Annotated[int, typer.Option(help="Threads, -1 for all cores; results do not depend on it.")] = -1,
-    columns: Annotated[
-        str | None, typer.Option(help="Use these columns only: names, separated by commas.", rich_help_panel=_DATA)
-    ] = None,
+    columns: Columns = None,
     knowledge: Annotated[
         Path | None,
-        typer.Option(help="Forbidden and required edges: a file in TOML or Tetrad's format.", rich_help_panel=_DATA),
+        typer.Option(help="Forbidden and required edges: a file in TOML or Tetrad's format.", rich_help_panel=DATA),
     ] = None,
     missing: Annotated[
         str,
         typer.Option(
             metavar="[error|drop]",
             help="Rows with missing or infinite values: stop with an error, or drop them.",
-            rich_help_panel=_DATA,
+            rich_help_panel=DATA,
         ),
     ] = "error",
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="File for the refined graph; its ending decides the format.", rich_help_panel=_OUTPUT
+            "--output", "-o", help="File for the refined graph; its ending decides the format.", rich_help_panel=OUTPUT
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=_OUTPUT)] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=_OUTPUT)
-    ] = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Judge a graph by its evidence, and search for one with more: prints what each edge is worth, in nats."""
     import numpy as np

@@ -8,11 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+from grandag.cli.common import AsJson
 from grandag.cli.inputs import the_graph
 
 __all__ = ["score"]
-
-_OUTPUT = "Output"
 
 
 def score(
@@ -24,7 +23,7 @@ def score(
         ),
     ],
     truth: Annotated[str, typer.Argument(help="The true graph: a file as above, or the name of a bundled data set.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=_OUTPUT)] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Compare an estimated graph with the true one: SHD, SHD-C, SID with bounds, errors by kind, and more."""
     from grandag import metrics

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from grandag.cli.common import Quiet
 from grandag.cli.inputs import check_directory
 
 __all__ = ["simulate"]
@@ -65,7 +66,7 @@ def simulate(
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same data.")] = 0,
     file_format: Annotated[FileFormat, typer.Option("--format", help="Format of the data.")] = FileFormat.csv,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Simulate data with a known graph: writes data, truth.json, truth.csv and simulation.json."""
     from grandag.simulate import files

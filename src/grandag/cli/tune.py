@@ -10,15 +10,14 @@ from typing import Annotated, Any
 
 import typer
 
+from grandag.cli.common import OUTPUT, AsJson, Columns, Quiet
 from grandag.cli.exits import INTERRUPTED, NOT_CONVERGED
-from grandag.cli.fit import DATA_HELP, DEFAULT_METHOD, METHOD_NAMES, Preset, learn, show
+from grandag.cli.fit import DATA_HELP, DEFAULT_METHOD, METHOD_NAMES, learn, show
 from grandag.cli.inputs import check_directory, read_data
 from grandag.cli.options import given_values
 from grandag.progress import progress_lines
 
 __all__ = ["tune"]
-
-_DATA, _OUTPUT = "Data", "Output"
 
 
 class Sampler(StrEnum):
@@ -38,7 +37,7 @@ def tune(
     sampler: Annotated[
         Sampler, typer.Option(help="'tpe' and 'genetic' learn from earlier trials, by Optuna.")
     ] = Sampler.random,
-    preset: Annotated[Preset, typer.Option(help="What is not searched is as in this preset.")] = Preset.default,
+    preset: Annotated[str, typer.Option(metavar="NAME", help="Preset for what is not searched.")] = "default",
     seed: Annotated[int, typer.Option(help="Seed of draws, split and fits: the same seed gives the same result.")] = 0,
     time_limit: Annotated[
         float | None, typer.Option(help="Seconds for one trial; it counts as failed after that.")
@@ -47,22 +46,18 @@ def tune(
     n_jobs: Annotated[
         int | None, typer.Option(help="Trials at a time, one thread each. Default: one per core.")
     ] = None,
-    columns: Annotated[
-        str | None, typer.Option(help="Use these columns only: names, separated by commas.", rich_help_panel=_DATA)
-    ] = None,
+    columns: Columns = None,
     output: Annotated[
         Path | None,
         typer.Option(
             "--output",
             "-o",
             help="Directory for trials.csv, best.json and all that `fit` writes.",
-            rich_help_panel=_OUTPUT,
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=_OUTPUT)] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=_OUTPUT)
-    ] = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
     **parameters: Any,
 ) -> None:
     """Choose hyper-parameters by their score on held-out rows, then learn the graph from all rows with the best.
@@ -81,7 +76,7 @@ def tune(
         with nullcontext(None) if quiet else progress_lines() as listener:
             result = search(
                 table, method, trials, sampler=str(sampler), seed=seed, n_jobs=-1 if n_jobs is None else n_jobs,
-                preset=str(preset), fixed=fixed, time_limit=time_limit, total_time_limit=total_time_limit,
+                preset=preset, fixed=fixed, time_limit=time_limit, total_time_limit=total_time_limit,
                 listener=listener,
             )  # fmt: skip
         if not quiet and not as_json:

@@ -60,7 +60,8 @@ def refine(
 ) -> Refined:
     """The best graph that selection and search find from a DAG, and from further ones.
 
-    `values` is (n, d), with `names` for the notes; `allowed` and `required` bind every move. Ctrl-C ends the search with the best graph so far.
+    `values` is (n, d), with `names` for the notes; `allowed` and `required` bind every move. Ctrl-C ends the search
+    with the best graph so far.
 
     >>> rng = np.random.default_rng(0)
     >>> cause = rng.normal(size=200)

@@ -34,7 +34,16 @@ from grandag.methods.registry import name_of
 from grandag.methods.stages.linear_gaussian import LinearConditional
 from grandag.methods.storage import save
 from grandag.model import CausalModel, Effect
-from grandag.parameters import as_generator, boolean, check_parameters, one_of, parameter, parameters_of, plain
+from grandag.parameters import (
+    ParameterError,
+    as_generator,
+    boolean,
+    check_parameters,
+    one_of,
+    parameter,
+    parameters_of,
+    plain,
+)
 from grandag.progress import Listener, progress_line
 from grandag.table import Table, TableError, as_table, constant_columns
 
@@ -99,7 +108,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     def preset(cls, name: str, **parameters: Any) -> Self:
         """An estimator with the values of a preset, other parameters as given."""
         if name not in cls.presets:
-            raise ValueError(f"There is no preset {name!r}: choose from {', '.join(cls.presets)}.")
+            raise ParameterError("preset", f"must be one of {', '.join(cls.presets)}; got {name!r}.")
         values = {key: declared.value_in(name) for key, declared in parameters_of(cls).items()}
         return cls(**{**values, **parameters})
 

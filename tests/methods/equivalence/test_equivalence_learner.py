@@ -69,7 +69,7 @@ def test_score_is_the_density_of_the_linear_model(fitted):
     """Of any DAG of the class: all have the same covariance matrix, here by its own formula."""
     model, values, _ = fitted
     if model.method == "gsf":
-        pytest.skip("its regressions are not linear: tests/methods/test_kernel_conditionals.py")
+        pytest.skip("its regressions are not linear: tests/methods/equivalence/test_kernel_conditionals.py")
     dag = to_dag(model.adjacency_)
     weights, variances = np.zeros((6, 6)), np.zeros(6)
     mean = values.mean(axis=0)
