@@ -18,28 +18,30 @@ LAYERS = (
     ("diagnostics", "model", "learned"),
     ("methods",),
     WITHOUT_LEARNERS,
-    ("resampling", "tuning", "drawing", "report"),
+    ("resampling", "refinement", "tuning", "drawing", "report"),
     ("reproduction",),
     ("serve", "cli"),
 )
 """The rooms from bottom to top: a room imports from its own layer and from those below it."""
 
 IMPORTS = {
-    "cli": "datasets graph learned methods metrics parameters progress report reproduction resampling simulate table "
-    "tuning version",
+    "cli": "datasets graph learned methods metrics parameters progress refinement report reproduction resampling "
+    "simulate table tuning version",
     "datasets": "",
     "diagnostics": "gam table",
     "drawing": "",
     "engine": "",
+    "evidence": "engine graph progress",
     "gam": "progress table",
     "graph": "",
     "knowledge": "graph table",
     "learned": "diagnostics graph knowledge model progress table",
-    "methods": "diagnostics engine gam graph knowledge learned model parameters progress table version",
+    "methods": "diagnostics engine evidence gam graph knowledge learned model parameters progress table version",
     "metrics": "graph parameters",
     "model": "diagnostics graph parameters table",
     "parameters": "knowledge",
     "progress": "",
+    "refinement": "diagnostics evidence graph knowledge learned parameters progress table",
     "report": "drawing learned methods metrics model parameters table version",
     "reproduction": "datasets drawing graph methods metrics report simulate table tuning version",
     "resampling": "graph learned methods parameters progress table",

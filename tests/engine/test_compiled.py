@@ -3,6 +3,7 @@
 import logging
 import subprocess
 import sys
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -10,17 +11,24 @@ import numpy as np
 from grandag.engine import compiled as module
 from grandag.engine.compiled import announcing_compilation, compiled
 from grandag.engine.optimiser import rmsprop
+from grandag.evidence.optimiser import _update as evidence_update
 
 
-def test_key_contains_all_sources(monkeypatch, tmp_path):
-    assert rmsprop._cache._index_key((), numba.core.registry.cpu_target.target_context.codegen())[-1] == (
-        module._FINGERPRINT
-    )
-    before = module._fingerprint()
-    copy = tmp_path / "compiled.py"
-    copy.write_text("changed")
-    monkeypatch.setattr(module, "__file__", str(copy))
-    assert module._fingerprint() != before
+def sources_in_key(function):
+    return function._cache._index_key((), numba.core.registry.cpu_target.target_context.codegen())[-1]
+
+
+def test_key_contains_all_sources(tmp_path):
+    """Those of the engine, and of the folder that a function is in."""
+    engine = Path(module.__file__).parent
+    assert sources_in_key(rmsprop) == module._fingerprint(engine)
+    assert sources_in_key(evidence_update) == module._fingerprint(engine.parent / "evidence")
+    assert module._fingerprint(engine) != module._fingerprint(engine.parent / "evidence")
+    (tmp_path / "code.py").write_text("one")
+    before = module._fingerprint(tmp_path)
+    module._fingerprint.cache_clear()
+    (tmp_path / "code.py").write_text("two")
+    assert module._fingerprint(tmp_path) != before
 
 
 def test_compilation_is_announced_once(caplog):

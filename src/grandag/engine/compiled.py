@@ -75,22 +75,25 @@ class _Announcer(event.Listener):
         """Nothing to say."""
 
 
-def _fingerprint() -> str:
-    """Changes when any source file of the engine does."""
+@functools.cache
+def _fingerprint(folder: Path) -> str:
+    """Changes when any source file of the engine, or of a folder that builds on it, does."""
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.read_bytes())
+    for place in dict.fromkeys((Path(__file__).parent, folder)):
+        for path in sorted(place.glob("*.py")):
+            digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
-_FINGERPRINT = _fingerprint()
-
-
 class _EngineCache(FunctionCache):
-    """numba's cache on disk, with all of the engine's sources in the key.
+    """numba's cache on disk, with the sources of the engine and of the function's own folder in the key.
 
     numba looks only at the file of the function itself; the machine code also contains what it calls in other files.
     """
 
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._sources = _fingerprint(Path(function.__code__.co_filename).parent)
+
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
-        return (*super()._index_key(sig, codegen), _FINGERPRINT)
+        return (*super()._index_key(sig, codegen), self._sources)
