@@ -1,5 +1,6 @@
 """What `make package` proves of the built wheel, as far as it can be shown without building and installing one."""
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -63,3 +64,17 @@ def test_a_failing_step_ends_it_with_what_was_said(program, tmp_path):
     program("the disk is full")
     with pytest.raises(SystemExit, match="the disk is full"):
         check_package._output([tmp_path / "grandag", "fit"], tmp_path)
+
+
+def test_hooks_before_a_commit_use_the_tools_of_the_project():
+    """They are those of `make lint`, and nothing has to be downloaded for them."""
+    text = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    entries = re.findall(r"^ *entry: \.venv/bin/(.*)$", text, flags=re.MULTILINE)
+    assert text.count("- id:") == text.count("language: system") == len(entries)
+    assert re.findall(r"repo: (.*)", text) == ["local"]
+    for tool in ("ruff check", "ruff format", "mypy"):
+        assert any(entry.startswith(tool) for entry in entries)
+        assert f"$(BIN)/{tool}" in makefile
+    (test,) = [entry.split()[-1] for entry in entries if "pytest" in entry]
+    assert (ROOT / test).exists()
