@@ -1,4 +1,4 @@
-"""Background knowledge: which edges cannot be, and which must be.
+"""Background knowledge: forbidden and required edges.
 
     forbidden  pairs (cause, effect) that are no edges
     required   pairs (cause, effect) that are edges
