@@ -6,7 +6,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from grandag.cli import app
+from grandag.cli import app_for
 from grandag.reproduction import run as reproduction
 from grandag.reproduction.tasks import work
 
@@ -19,7 +19,8 @@ def run(tmp_path, monkeypatch):
     monkeypatch.setattr(reproduction, "run_locally", lambda jobs, *_: ((job, work(job)) for job in jobs))
 
     def invoke(*arguments):
-        return CliRunner().invoke(app, ["paper", *map(str, arguments)])
+        words = ["paper", *map(str, arguments)]
+        return CliRunner().invoke(app_for(words), words)
 
     return invoke
 

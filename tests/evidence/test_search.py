@@ -34,7 +34,7 @@ def adjacency_of(parents: tuple[Parents, ...]) -> np.ndarray:
 
 
 def best_of_all(values: np.ndarray, graphs: list[tuple[Parents, ...]]) -> float:
-    scores = _Table(values, None, None, None, None, 1, None).scores
+    scores = _Table(values, None, None, None, None, 1, None, None).scores
     return max(sum(scores.score(j, some) for j, some in enumerate(parents)) for parents in graphs)
 
 
@@ -139,7 +139,7 @@ def test_listener_hears_both_stages():
     result = refine(values, truth.T, listener=heard.append)
     assert [p.step for p in heard if p.stage == "select"] == [1, 2, 3, 4, 5, 6]
     searched = [p for p in heard if p.stage == "refine"]
-    assert searched[-1].held_out == pytest.approx(result.score, abs=0.1)
+    assert searched[-1].evidence == pytest.approx(result.score, abs=0.1)
     assert searched[-1].n_edges == result.adjacency.sum()
 
 

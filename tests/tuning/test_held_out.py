@@ -12,6 +12,7 @@ from grandag import model as model_module
 from grandag.methods import estimator as shell
 from grandag.methods.grandag import grandag as grandag_module
 from grandag.methods.registry import METHODS
+from grandag.methods.stages import final_edges
 from grandag.parameters import ParameterError
 from grandag.table import Table, TableError, as_table
 from grandag.tuning import held_out as held_out_module
@@ -181,7 +182,7 @@ def test_only_early_stopping_of_grandag_sees_held_out_rows(rng, monkeypatch):
     spy(model_module, "noise_checks", 0)
     spy(grandag_module, "train", 0, 1)
     spy(grandag_module, "expected_jacobian", 1)
-    spy(grandag_module, "SplineTable", 0)
+    spy(final_edges, "SplineTable", 0)
     spy(grandag_module, "retrain", 0, 1)
     model = GraNDAG(neighbour_selection=True, max_iterations=500, n_jobs=1, random_state=1)
     with pytest.warns(UserWarning, match="not acyclic"):

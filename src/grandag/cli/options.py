@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from grandag.methods.registry import find
-from grandag.parameters import Parameter, ParameterError, Rule, boolean, parameters_of
+
+if TYPE_CHECKING:
+    from grandag.parameters import Parameter, ParameterError, Rule
 
 __all__ = ["Given", "chosen", "given_values", "option_of", "usage_error", "with_options_of"]
 
@@ -74,6 +76,8 @@ def with_options_of(command: Callable[..., None], method: str | None, preset: st
 
 
 def _options(method: str, preset: str) -> Iterator[inspect.Parameter]:
+    from grandag.parameters import parameters_of
+
     entry = find(method)
     for name, declared in parameters_of(entry.estimator()).items():
         if name not in (*_ELSEWHERE, *entry.parameters):
@@ -81,6 +85,8 @@ def _options(method: str, preset: str) -> Iterator[inspect.Parameter]:
 
 
 def _option(name: str, declared: Parameter, preset: str, panel: str) -> inspect.Parameter:
+    from grandag.parameters import boolean
+
     value = declared.value_in(preset)
     option, kind = option_of(name), declared.rule
     settings: dict[str, Any] = {

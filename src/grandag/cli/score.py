@@ -30,6 +30,7 @@ def score(
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")
+        warnings.simplefilter("ignore", DeprecationWarning)  # what packages owe each other is nothing to a user
         warnings.showwarning = lambda message, *_, **__: typer.echo(f"Warning: {message}", err=True)
         estimated = the_graph(estimate)
         true = the_graph(truth, estimated)

@@ -1,4 +1,4 @@
-"""The table of methods: one entry per name of the command line."""
+"""The table of methods: one entry per name of the command line. Nothing heavy is imported before it is needed."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-
-from grandag.parameters import ParameterError, parameters_of
-from grandag.table import suggestion
 
 __all__ = ["METHODS", "Method", "build", "find", "name_of"]
 
@@ -46,6 +43,9 @@ METHODS = {
 
 def find(method: str) -> Method:
     """The entry of a name, or an error that says which there are."""
+    from grandag.parameters import ParameterError
+    from grandag.table import suggestion
+
     if method not in METHODS:
         raise ParameterError(
             "method", f"must be one of {', '.join(METHODS)}; got {method!r}{suggestion(method, list(METHODS))}"
@@ -55,6 +55,8 @@ def find(method: str) -> Method:
 
 def build(method: str, parameters: Mapping[str, Any], *, preset: str = "default", seed: int | None = None) -> Any:
     """An estimator by the name of its method: a preset, changed by parameters; a deterministic method takes no seed."""
+    from grandag.parameters import ParameterError, parameters_of
+
     entry = find(method)
     estimator = entry.estimator()
     known = parameters_of(estimator)

@@ -262,7 +262,7 @@ def test_presets():
     assert (paper.standardise, paper.learning_rate, paper.later_learning_rate, paper.n_layers) == (False, 1e-2, 1e-4, 1)
     default = GraNDAG.preset("default")
     assert default.get_params() == GraNDAG().get_params()
-    with pytest.raises(ValueError, match="no preset 'papr': choose from default, paper"):
+    with pytest.raises(ValueError, match="'preset' must be one of default, paper; got 'papr'"):
         GraNDAG.preset("papr")
 
 
