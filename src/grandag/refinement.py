@@ -12,10 +12,10 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from grandag import evidence
-from grandag.diagnostics import Concern
 from grandag.graph import GraphError, as_graph, is_acyclic
 from grandag.knowledge import Knowledge
 from grandag.learned import Learned
+from grandag.methods.stages.refine import interruption
 from grandag.parameters import as_generator, check_parameters
 from grandag.parameters import n_jobs as n_jobs_rule
 from grandag.parameters import random_state as seed_rule
@@ -123,7 +123,6 @@ def _aligned(graph: Any, X: Any, missing: str, random_state: Any, n_jobs: int | 
 
 
 def _learned(found: evidence.Refined, table: Table) -> Learned:
-    message = "The search by evidence was interrupted: the graph is the best one found until then."
     return Learned(
         table.names,
         found.adjacency,
@@ -131,5 +130,5 @@ def _learned(found: evidence.Refined, table: Table) -> Learned:
         edge_facts={"evidence": np.where(found.adjacency, found.edge_evidence, np.nan)},
         values={"evidence": found.evidence},
         notes=found.notes,
-        concerns=(Concern("interrupted", (), {}, message),) if found.was_interrupted else (),
+        concerns=interruption(found),
     )

@@ -121,6 +121,8 @@ def fit(
         report.write_text(page_of(summary, table, truth=true), encoding="utf-8")
         if not quiet:
             typer.echo(f"Page: {report}", err=as_json)
+    if any(concern.kind == "interrupted" for concern in model.learned_.concerns):
+        raise typer.Exit(INTERRUPTED)
     if not model.learned_.converged:
         raise typer.Exit(NOT_CONVERGED)
 
