@@ -41,6 +41,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/simulation.py
 	$(BIN)/python benchmarks/concerns.py
 	$(BIN)/python benchmarks/generalised_score.py
+	$(BIN)/python benchmarks/evidence_speed.py
 
 confidence: $(READY)
 	$(BIN)/python benchmarks/confidence.py

@@ -32,7 +32,7 @@ from grandag.metrics import shd, sid
 
 KINDS = ("ER1", "ER4", "SF1", "SF4")
 D, N_SETS = 50, 5
-CONFIG = NeighboursConfig()
+CONFIG = NeighboursConfig(n_jobs=1)
 N_REFERENCE_TREES = 500
 RATIO_TARGET, MEMORY_TARGET = 15, 0.5
 
@@ -84,9 +84,9 @@ def light_gbm(n_trees: int = 20) -> None:
 def memory(d: int = 200, n: int = 10_000) -> None:
     """Print gigabytes beyond the data, two threads (runs in its own process); trees are not kept, so few will do."""
     values, _ = simulated("ER1", 0, d, n)
-    neighbours(values[:100], NeighboursConfig(1), np.random.default_rng(0))
+    neighbours(values[:100], NeighboursConfig(n_trees=1, n_jobs=1), np.random.default_rng(0))
     before = resident_bytes()
-    neighbours(values, NeighboursConfig(5), np.random.default_rng(0), n_jobs=2)
+    neighbours(values, NeighboursConfig(n_trees=5, n_jobs=2), np.random.default_rng(0))
     print(memory_beyond(before))
 
 
@@ -109,7 +109,7 @@ class Reference:
     @property
     def mask(self) -> np.ndarray:
         """The selection (D, D); empty for variables without a forest."""
-        mask = self.importance >= CONFIG.threshold * self.importance.mean(axis=0)
+        mask = self.importance >= CONFIG.neighbour_threshold * self.importance.mean(axis=0)
         np.fill_diagonal(mask, False)
         return mask
 
