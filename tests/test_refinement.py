@@ -9,6 +9,8 @@ import pytest
 
 import grandag
 from grandag.graph import GraphError, write_graph
+from grandag.knowledge import KnowledgeError
+from grandag.parameters import ParameterError
 from tests.command import run
 
 
@@ -90,3 +92,27 @@ def test_graphs_that_do_not_fit(frame, tmp_path):
         grandag.judge(drawing(("a", "b"), ("b", "a")), frame)
     with pytest.raises(GraphError, match="3 nodes without names"):
         grandag.judge(np.zeros((3, 3)), frame)
+
+
+def test_constant_columns_have_no_evidence(frame):
+    """Neither for nor against anything: the same totals as without them."""
+    with_constant = frame.assign(same=1.0)
+    drawn = drawing(*TRUE)
+    drawn.add_edge("d", "same")
+    judged = grandag.judge(drawn, with_constant)
+    assert judged.values["evidence"] == pytest.approx(grandag.judge(drawing(*TRUE), frame).values["evidence"], abs=0.1)
+    assert edges(judged) == TRUE
+    assert "Left out 1 edges of constant columns." in judged.notes
+    assert [concern.kind for concern in judged.concerns] == ["constant columns"]
+    with pytest.raises(KnowledgeError, match="is constant"):
+        grandag.refine(drawn, with_constant, knowledge={"required": [["d", "same"]]})
+
+
+def test_strengths_of_refined_edges_are_their_evidence(frame):
+    model = grandag.NOTEARS(refine=True).fit(frame)
+    assert model.edges_["strength"].tolist() == model.edges_["evidence"].tolist()
+
+
+def test_wrong_arguments(frame):
+    with pytest.raises(ParameterError, match="'missing' must be one of"):
+        grandag.judge(drawing(*TRUE), frame, missing="Drop")

@@ -40,6 +40,18 @@ class Masks(NamedTuple):
     allowed: np.ndarray  # (d, d) bool: may i -> j be? No edge that closes a cycle with required ones is.
     required: np.ndarray  # (d, d) bool: must i -> j be?
 
+    def without(self, is_constant: np.ndarray, names: Sequence[str]) -> Masks:
+        """What is allowed and required between the columns that are not constant."""
+        for i, j in np.argwhere(self.required):
+            constant = j if is_constant[j] else i
+            if is_constant[constant]:
+                raise KnowledgeError(
+                    f"The edge {names[i]} -> {names[j]} is required, but {names[constant]!r} is constant: drop the "
+                    "edge or the column."
+                )
+        varying = np.ix_(~is_constant, ~is_constant)
+        return Masks(self.allowed[varying], self.required[varying])
+
 
 @dataclass(frozen=True)
 class Knowledge:

@@ -236,6 +236,8 @@ class CausalModel:
             table = table if nodes is None else table.select(nodes)
         else:
             wanted = self.names if nodes is None else [self.names[node] for node in nodes]
+            if not wanted:  # a frame without columns may have lost its rows
+                return np.empty((len(X), 0)), X.index if isinstance(X, pd.DataFrame) else pd.RangeIndex(len(X))
             table = as_table(self._columns(X, wanted), min_rows=1, min_columns=0)
         return table.values, pd.RangeIndex(len(table.values)) if table.index is None else table.index
 

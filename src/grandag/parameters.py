@@ -225,9 +225,11 @@ def as_generator(random_state: Any) -> np.random.Generator:
 
 
 def plain(value: Any) -> Any:
-    """Python's own number, bool or string for numpy's, text for a path, and a dictionary for knowledge."""
+    """Python's own number, bool or string for numpy's, text for a path, and a dictionary of lists for knowledge."""
     if isinstance(value, Knowledge):
         return value.as_dict()
+    if isinstance(value, Mapping):
+        return Knowledge.of(value).as_dict()
     if isinstance(value, Path):
         return str(value)
     return value.item() if isinstance(value, np.generic) else value

@@ -6,21 +6,22 @@ at their maximum (docs/evidence.md). Differences between graphs of the same tabl
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
 
 from grandag import evidence
+from grandag.diagnostics import constant_concerns
 from grandag.graph import GraphError, as_graph, is_acyclic
 from grandag.knowledge import Knowledge
 from grandag.learned import Learned
 from grandag.methods.stages.refine import interruption
-from grandag.parameters import as_generator, check_parameters
+from grandag.parameters import as_generator, check_parameters, one_of
 from grandag.parameters import n_jobs as n_jobs_rule
 from grandag.parameters import random_state as seed_rule
 from grandag.progress import Listener
-from grandag.table import Table, as_table, suggestion
+from grandag.table import Table, TableError, as_table, constant_columns, suggestion
 
 __all__ = ["judge", "refine"]
 
@@ -61,19 +62,21 @@ def refine(
         >>> refined.edges()[["source", "target"]].to_numpy().tolist()
         [['X1', 'X0']]
     """
-    table, adjacency = _aligned(graph, X, missing, random_state, n_jobs)
-    allowed, required = Knowledge.of(knowledge).masks(table.names)
+    aligned = _align(graph, X, missing, random_state, n_jobs)
+    allowed, required = (
+        Knowledge.of(knowledge).masks(aligned.table.names).without(aligned.is_constant, aligned.table.names)
+    )
     found = evidence.refine(
-        table.values,
-        adjacency,
+        aligned.varying.values,
+        aligned.adjacency,
         allowed=allowed,
         required=required,
         rng=as_generator(random_state),
         n_threads=int(effective_n_jobs(n_jobs)),
-        names=table.names,
+        names=aligned.varying.names,
         listener=listener,
     )
-    return _learned(found, table)
+    return _learned(found, aligned)
 
 
 def judge(graph: Any, X: Any, *, missing: str = "error", random_state: Any = 0, n_jobs: int | None = -1) -> Learned:
@@ -90,45 +93,72 @@ def judge(graph: Any, X: Any, *, missing: str = "error", random_state: Any = 0, 
         >>> right.values["evidence"] > wrong.values["evidence"]
         True
     """
-    table, adjacency = _aligned(graph, X, missing, random_state, n_jobs)
-    threads = int(effective_n_jobs(n_jobs))
-    rng = as_generator(random_state)
-    found = evidence.evaluate(table.values, adjacency, rng=rng, n_threads=threads, names=table.names)
-    return _learned(found, table)
+    aligned = _align(graph, X, missing, random_state, n_jobs)
+    found = evidence.evaluate(
+        aligned.varying.values,
+        aligned.adjacency,
+        rng=as_generator(random_state),
+        n_threads=int(effective_n_jobs(n_jobs)),
+        names=aligned.varying.names,
+    )
+    return _learned(found, aligned)
 
 
-def _aligned(graph: Any, X: Any, missing: str, random_state: Any, n_jobs: int | None) -> tuple[Table, np.ndarray]:
-    """The table, and the graph in the order of its columns."""
-    given = {"random_state": random_state, "n_jobs": n_jobs}
-    check_parameters(given, {"random_state": seed_rule, "n_jobs": n_jobs_rule})
+class _Aligned(NamedTuple):
+    """A table, and a graph over those of its columns that are not constant, in their order."""
+
+    table: Table
+    varying: Table
+    is_constant: np.ndarray
+    adjacency: np.ndarray
+    notes: tuple[str, ...]
+
+
+def _align(graph: Any, X: Any, missing: str, random_state: Any, n_jobs: int | None) -> _Aligned:
+    given = {"missing": missing, "random_state": random_state, "n_jobs": n_jobs}
+    check_parameters(given, {"missing": one_of("error", "drop"), "random_state": seed_rule, "n_jobs": n_jobs_rule})
     table = as_table(X, missing=missing)
+    adjacency = _in_order(graph, table.names)
+    is_constant = constant_columns(table.values)
+    if is_constant.all():
+        raise TableError("All columns of X are constant: there is no evidence to find.")
+    touches = adjacency & (is_constant[:, None] | is_constant)
+    notes = (f"Left out {int(touches.sum())} edges of constant columns.",) if touches.any() else ()
+    varying = ~is_constant
+    return _Aligned(table, table.select(varying), is_constant, adjacency[np.ix_(varying, varying)], notes)
+
+
+def _in_order(graph: Any, columns: tuple[str, ...]) -> np.ndarray:
+    """The adjacency matrix of a DAG in the order of the columns."""
     adjacency, names = as_graph(graph)
     if names is None:
-        if len(adjacency) != len(table.names):
+        if len(adjacency) != len(columns):
             raise GraphError(
-                f"The graph has {len(adjacency)} nodes without names, but the table has {len(table.names)} columns."
+                f"The graph has {len(adjacency)} nodes without names, but the table has {len(columns)} columns."
             )
-        names = table.names
-    for name in [*(set(names) - set(table.names)), *(set(table.names) - set(names))]:
-        where, other = ("graph", table.names) if name in names else ("table", names)
+        names = columns
+    for name in [*(set(names) - set(columns)), *(set(columns) - set(names))]:
+        where, other = ("graph", columns) if name in names else ("table", names)
         raise GraphError(
             f"The node {name!r} is in the {where} only{suggestion(name, list(other))}: a graph and its table need the "
             "same names."
         )
-    order = [names.index(name) for name in table.names]
-    ordered = adjacency[np.ix_(order, order)]
+    order = [names.index(name) for name in columns]
+    ordered = np.asarray(adjacency[np.ix_(order, order)], dtype=bool)
     if not is_acyclic(ordered):
         raise GraphError("The graph has a cycle, or an edge without direction: only a DAG has an evidence.")
-    return table, ordered
+    return ordered
 
 
-def _learned(found: evidence.Refined, table: Table) -> Learned:
-    return Learned(
-        table.names,
+def _learned(found: evidence.Refined, aligned: _Aligned) -> Learned:
+    table = aligned.table
+    learned = Learned(
+        aligned.varying.names,
         found.adjacency,
         found.edge_evidence,
         edge_facts={"evidence": np.where(found.adjacency, found.edge_evidence, np.nan)},
         values={"evidence": found.evidence},
-        notes=found.notes,
-        concerns=interruption(found),
+        notes=(*aligned.notes, *found.notes),
+        concerns=(*constant_concerns(table.values, table.names), *interruption(found)),
     )
+    return learned.with_constants(table.names, np.where(aligned.is_constant, table.values[0], np.nan))

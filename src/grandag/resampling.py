@@ -21,6 +21,7 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 
 from grandag.graph import directed_part, is_acyclic, skeleton
+from grandag.knowledge import KnowledgeError
 from grandag.learned import Learned, TrainingError
 from grandag.methods.estimator import StructureLearner
 from grandag.parameters import as_generator, check_parameters, integer, one_of
@@ -202,7 +203,7 @@ def _refit(estimator: StructureLearner, table: Table, kind: str, rng: np.random.
         warnings.simplefilter("ignore")
         try:
             model = estimator.fit(table)
-        except (TableError, TrainingError) as error:
+        except (KnowledgeError, TableError, TrainingError) as error:  # a rare value may be missing from a sample
             return _Refit(failure=str(error))
     return _Refit(model.learned_, model if keep_model else None)
 

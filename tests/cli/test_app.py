@@ -532,3 +532,9 @@ def test_simulate_fit_score(tmp_path, file_format):
         facts = json.loads(process.stdout)
         assert facts["n_nodes"] == 5
         assert facts["shd"] == facts["missing"] + facts["extra"] + facts["reversed"]
+
+
+def test_threads_are_for_every_method(table):
+    for method in ("pc", "cam"):
+        process = run("fit", table, "--method", method, "--n-jobs", 1, "--quiet")
+        assert (process.returncode, process.stderr) == (0, "")

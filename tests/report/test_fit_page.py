@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from grandag import CAM, GraNDAG, RandomGraph
+from grandag import CAM, GES, GraNDAG, RandomGraph
 from grandag.methods.registry import METHODS
 from grandag.model import CausalModel
 from grandag.report import fit_page
@@ -187,3 +187,13 @@ def test_band_shows_that_the_effect_depends_on_the_other_parents(rng):
     found = partial_effect(model_of(lambda p: p[:, 0] * p[:, 1]), values, 0, 2)
     assert (found.high - found.low)[0] > 2
     assert np.abs(found.effect).max() < 0.5
+
+
+def test_curves_of_undirected_edges(rng):
+    """In the direction that the model has, whatever the order of the columns."""
+    a = rng.normal(size=300)
+    b = a + 0.5 * rng.normal(size=300)
+    frame = pd.DataFrame({"a": a, "c": b + 0.5 * rng.normal(size=300), "b": b})
+    model = GES().fit(frame)
+    assert set(model.edges_["type"]) == {"--"}
+    assert len(titles(parse(fit_page(model, frame)))) == len(model.edges_) == 2

@@ -94,10 +94,9 @@ def fit(
     **parameters: Any,
 ) -> None:
     """Learn a graph from a table and print its edges."""
-    given = given_values(parameters)
-    if n_jobs is not None and not resamples:
-        given["n_jobs"] = n_jobs
-    model = build(method, given, preset=preset, seed=seed)
+    model = build(method, given_values(parameters), preset=preset, seed=seed)
+    if n_jobs is not None and "n_jobs" in model.get_params():
+        model.set_params(n_jobs=n_jobs)
     check_directory(output)
     frame = read_data(data, columns)
     true = read_truth(data, tuple(map(str, frame.columns)), report, truth)

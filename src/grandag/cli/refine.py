@@ -75,6 +75,8 @@ def refine(
         from grandag.cli.terminal import print_refinement
 
         print_refinement(before, after)
-    if after.concerns:
-        typer.echo("\n".join(f"Warning: {concern.message}" for concern in after.concerns), err=True)
+    if not quiet:
+        for concern in after.concerns:
+            typer.echo(f"Warning: {concern.message}", err=True)
+    if any(concern.kind == "interrupted" for concern in after.concerns):
         raise typer.Exit(INTERRUPTED)

@@ -28,7 +28,7 @@ from grandag.diagnostics import (
 )
 from grandag.engine.compiled import announcing_compilation
 from grandag.graph import to_networkx, topological_order
-from grandag.knowledge import Knowledge, KnowledgeError, Masks
+from grandag.knowledge import Knowledge
 from grandag.learned import Learn, Learned, NotConvergedWarning, TrainingError
 from grandag.methods.registry import name_of
 from grandag.methods.stages.linear_gaussian import LinearConditional
@@ -144,7 +144,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         is_constant = constant_columns(table.values)
         if is_constant.all():
             raise TableError("All columns of X are constant: there is nothing to learn from.")
-        knowledge = _between_varying(Knowledge.of(self.knowledge).masks(table.names), is_constant, table.names)
+        knowledge = Knowledge.of(self.knowledge).masks(table.names).without(is_constant, table.names)
         varying = table.select(~is_constant) if is_constant.any() else table
         if held_out is not None:
             held_out = _like(held_out, table, self.missing, type(self).__name__).values[:, ~is_constant]
@@ -279,7 +279,8 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         """Graph and conditionals as a model to be used; of an equivalence class, those of `dag_`."""
         model = self._fitted().model
         if model is None:
-            raise TrainingError("This model has a graph but no conditionals: fit it with retrain=True.")
+            advice = ": fit it with retrain=True." if "retrain" in self.get_params() else "."
+            raise TrainingError(f"This model has a graph but no conditionals{advice}")
         return model
 
     def sample(self, n: int, random_state: Any = None) -> pd.DataFrame:
@@ -351,19 +352,6 @@ class StochasticLearner(StructureLearner):
 
     def _generator(self) -> np.random.Generator:
         return as_generator(self.random_state)
-
-
-def _between_varying(masks: Masks, is_constant: np.ndarray, names: tuple[str, ...]) -> Masks:
-    """What is allowed and required between the varying columns."""
-    for i, j in np.argwhere(masks.required):
-        constant = j if is_constant[j] else i
-        if is_constant[constant]:
-            raise KnowledgeError(
-                f"The edge {names[i]} -> {names[j]} is required, but {names[constant]!r} is constant: drop the edge or "
-                "the column."
-            )
-    varying = np.ix_(~is_constant, ~is_constant)
-    return Masks(masks.allowed[varying], masks.required[varying])
 
 
 def _like(X: Any, training: Table, missing: str, estimator: str) -> Table:

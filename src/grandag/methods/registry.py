@@ -69,11 +69,11 @@ def build(method: str, parameters: Mapping[str, Any], *, preset: str = "default"
 
 def name_of(estimator: Any) -> str:
     """The name of an estimator's method: the entry of its class that sets most of its parameters as they are."""
-    location = f"{type(estimator).__module__}:{type(estimator).__name__}"
+    locations = [f"{base.__module__}:{base.__name__}" for base in type(estimator).__mro__]
     fitting = [
         name
         for name, entry in METHODS.items()
-        if entry.location == location
+        if entry.location in locations
         and all(getattr(estimator, key) == value for key, value in entry.parameters.items())
     ]
     if not fitting:

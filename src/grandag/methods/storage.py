@@ -22,7 +22,7 @@ import pandas as pd
 
 from grandag.diagnostics import Concern
 from grandag.learned import Convergence, Learned
-from grandag.methods.registry import METHODS
+from grandag.methods.registry import find
 from grandag.model import Conditional, Fixed
 from grandag.version import __version__
 
@@ -147,13 +147,13 @@ def load(path: str | Path) -> Any:
             raise ValueError(f"it was written by grandag {meta['grandag']}: upgrade to read it")
         if meta["format"] < _FORMAT:
             raise ValueError("it has an older format: fit the model again")
+        estimator = find(meta["method"]).estimator()
+        learned = _learned(meta, _tree(arrays), estimator.conditional)
+        return estimator.restored(learned, meta["parameters"], has_own_names=meta["has_own_names"])
     except FileNotFoundError:
         raise
     except (EOFError, KeyError, OSError, TypeError, ValueError, zipfile.BadZipFile) as error:
         raise ValueError(f"{str(path)!r} is not a model that this version of grandag saved: {error}") from None
-    estimator = METHODS[meta["method"]].estimator()
-    learned = _learned(meta, _tree(arrays), estimator.conditional)
-    return estimator.restored(learned, meta["parameters"], has_own_names=meta["has_own_names"])
 
 
 def _learned(meta: Mapping[str, Any], tree: Tree, conditional: type[Conditional]) -> Learned:

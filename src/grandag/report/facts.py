@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -90,10 +91,17 @@ def edge_table(edges: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list
         "reverse_frequency": "{:.2f}".format,
         "adjacency_frequency": "{:.2f}".format,
     }
-    known = [name for name in formats if edges and name in edges[0]]
+    known = [name for name in (edges[0] if edges else ()) if name not in ("source", "target")]
     header = ["source", "target", *(name.replace("_", " ") for name in known)]
-    rows = [[edge["source"], edge["target"], *(formats[name](edge[name]) for name in known)] for edge in edges]
+    rows = [
+        [edge["source"], edge["target"], *(_text(edge[name], formats.get(name, "{:.3g}".format)) for name in known)]
+        for edge in edges
+    ]
     return header, rows
+
+
+def _text(value: Any, format_value: Callable[[Any], str]) -> str:
+    return "-" if isinstance(value, float) and math.isnan(value) else format_value(value)
 
 
 def _p_value_text(p_value: float) -> str:

@@ -74,7 +74,7 @@ def page_of(fit: FitSummary, table: Table, *, truth: Any = None, environment: Ma
         has_truth=true is not None,
         charts=[*training_charts(learned), *connectivity_chart(learned, true, fit.facts["parameters"])],
         curves=list(_curves(fit, table)),
-        n_hidden=max(0, int(adjacency.sum()) - _MOST_CURVES),
+        n_hidden=max(0, len(fit.edges) - _MOST_CURVES),
         parameters={name: repr(value) for name, value in fit.facts["parameters"].items()},
         environment=this_environment() if environment is None else environment,
     )
@@ -140,5 +140,8 @@ def _curves(fit: FitSummary, table: Table) -> Iterator[Markup]:
         return
     for names in fit.edges.head(_MOST_CURVES)[["source", "target"]].itertuples(index=False):
         source, target = (model.names.index(name) for name in names)
-        if model.adjacency[source, target]:
-            yield partial_effect_chart(partial_effect(model, table.values, source, target), *names)
+        if not model.adjacency[source, target]:  # of an undirected edge, the direction that the model has
+            source, target = target, source
+        yield partial_effect_chart(
+            partial_effect(model, table.values, source, target), model.names[source], model.names[target]
+        )

@@ -18,7 +18,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from grandag.knowledge import Knowledge, KnowledgeError
+from grandag.knowledge import Knowledge
 from grandag.learned import TrainingError
 from grandag.methods.estimator import StructureLearner
 from grandag.methods.registry import build
@@ -301,7 +301,7 @@ def _trial(task: _Task, number: int, parameters: dict[str, Any]) -> Trial | None
             )
     except _OutOfTimeError:
         return Trial(number, parameters, "out of time", error=f"Out of time after {time.monotonic() - start:.1f} s.")
-    except (ParameterError, TableError, KnowledgeError):
+    except (ParameterError, TableError):
         raise
     except Exception as error:
         return Trial(number, parameters, "failed", error=f"{type(error).__name__}: {error}")

@@ -200,12 +200,12 @@ def learn(
     for insertion in insertions:
         adjacency[insertion.source, insertion.target] = True
         strength[insertion.source, insertion.target] = max(insertion.gain, 0.0)
-    final = final_edges(table, adjacency, knowledge, config, rng, listener, splines=splines)
+    final = final_edges(table, adjacency, strength, knowledge, config, rng, listener, splines=splines)
     fits = (splines.regress(j, np.flatnonzero(parents).tolist()) for j, parents in enumerate(final.adjacency.T))
     return Learned(
         table.names,
         final.adjacency,
-        strength,
+        final.strength,
         edge_facts=final.edge_facts,
         values={**_search_values(insertions, table), **final.values},
         conditionals=tuple(AdditiveConditional.of(fit) for fit in fits),

@@ -244,7 +244,7 @@ def learn(
     return Learned(
         table.names,
         cut.adjacency,
-        np.abs(weights),
+        cut.strength,
         edge_facts=cut.edge_facts,
         matrices={"weights": weights},
         values={

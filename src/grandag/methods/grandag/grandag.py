@@ -236,16 +236,15 @@ def learn(
     strong = trained.networks.mask & (trained.A_phi >= config.weight_threshold)
     adjacency = threshold(jacobian, strong, knowledge.required)
     notes = [*data.notes, *selected.notes, *_jacobian_notes(jacobian_rows, data.rows)]
-    edges = final_edges(table, adjacency, knowledge, config, refine_rng, listener)
+    edges = final_edges(table, adjacency, jacobian, knowledge, config, refine_rng, listener)
     model = _retrained(data, edges.adjacency, config, retrain_rng, n_threads, listener) if config.retrain else _Model()
-    if is_acyclic(mask) or config.refine:  # training never saw some of the edges, or had nothing to choose from
-        jacobian = expected_jacobian(model.networks or trained.networks, jacobian_rows, n_threads)
     if is_acyclic(mask):
         notes.append("The inputs open to begin with had no cycle: strengths are from retraining, if any.")
+        jacobian = expected_jacobian(model.networks or trained.networks, jacobian_rows, n_threads)
     return Learned(
         table.names,
         edges.adjacency,
-        jacobian,
+        edges.strength if config.refine else jacobian,
         edge_facts=edges.edge_facts,
         matrices=_matrices(trained, jacobian, config),
         values={**model.values, **edges.values},
@@ -366,7 +365,7 @@ class GraNDAG(StochasticLearner, GraNDAGConfig):
         p_values_: (d, d) p-values of the edges that pruning tested, NaN elsewhere.
         degrees_of_freedom_: (d, d) effective degrees of freedom of their curves; 1 is a straight line.
         A_phi_: (d, d) weighted adjacency matrix at the end of training.
-        mask_: (d, d) bool, inputs that training left open; `adjacency_` is a part of it.
+        mask_: (d, d) bool, inputs that training left open; without `refine`, `adjacency_` is a part of it.
         n_iter_: Iterations of training.
         trace_: Data frame with one row per evaluation.
         A_phi_trace_: (evaluations, d, d) with `record_A_phi=True`.

@@ -177,7 +177,7 @@ def learn(
     return Learned(
         table.names,
         cut.adjacency,
-        np.abs(result.weights),
+        cut.strength,
         edge_facts=cut.edge_facts,
         matrices={"weights": result.weights, "coefficients": final.weights},
         values={"objective": float(trace["objective"].iloc[-1]), **cut.values},

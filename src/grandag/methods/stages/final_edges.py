@@ -28,6 +28,7 @@ class FinalEdges:
     """The edges that are left, with what is known of them, as parts of `Learned`."""
 
     adjacency: np.ndarray
+    strength: np.ndarray  # the method's own; after refinement, which knows edges that the method does not, evidence
     edge_facts: dict[str, np.ndarray] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -37,6 +38,7 @@ class FinalEdges:
 def final_edges(
     table: Table,
     adjacency: np.ndarray,
+    strength: np.ndarray,
     knowledge: Masks,
     config: FinalEdgesConfig,
     rng: np.random.Generator,
@@ -49,14 +51,15 @@ def final_edges(
         refined = refine_graph(table, adjacency, knowledge, config, rng, listener)
         return FinalEdges(
             refined.adjacency,
+            refined.edge_evidence,
             {"evidence": np.where(refined.adjacency, refined.edge_evidence, np.nan)},
             {"evidence": refined.evidence},
             (describe_changes(adjacency, refined.adjacency), *refined.notes),
             interruption(refined),
         )
     if not config.prune:
-        return FinalEdges(adjacency)
+        return FinalEdges(adjacency, strength)
     pruned = prune(
         splines or SplineTable(table), adjacency, config.prune_cutoff, required=knowledge.required, listener=listener
     )
-    return FinalEdges(pruned.adjacency, pruned.edge_facts, notes=(pruned.note,))
+    return FinalEdges(pruned.adjacency, strength, pruned.edge_facts, notes=(pruned.note,))

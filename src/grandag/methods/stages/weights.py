@@ -84,5 +84,5 @@ def cut_weights(
     adjacency = threshold(strength, strong, knowledge.required)
     n_cut = int((strong & ~adjacency & (strength > 0)).sum())
     notes = (f"Dropped the {n_cut:,} weakest edges above the threshold, which left a cycle.",) if n_cut else ()
-    final = final_edges(table, adjacency, knowledge, config, rng, listener)
+    final = final_edges(table, adjacency, strength, knowledge, config, rng, listener)
     return replace(final, notes=(*notes, *final.notes))
