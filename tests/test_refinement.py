@@ -116,3 +116,5 @@ def test_strengths_of_refined_edges_are_their_evidence(frame):
 def test_wrong_arguments(frame):
     with pytest.raises(ParameterError, match="'missing' must be one of"):
         grandag.judge(drawing(*TRUE), frame, missing="Drop")
+    refused = run("refine", "sachs", "sachs", "--missing", "foo")
+    assert (refused.returncode, refused.stderr.startswith("Error: --missing must be one of")) == (2, True)

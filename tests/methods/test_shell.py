@@ -110,6 +110,16 @@ def test_warnings_are_on_the_line_of_the_call(frame):
     assert {warning.lineno for warning in caught} == {line}
 
 
+@pytest.mark.filterwarnings("default::UserWarning")
+def test_warnings_are_on_the_line_of_the_call_however_deep_the_fit_is(frame):
+    tuned = grandag.tune(frame, "cam", 1, n_jobs=1)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        line = inspect.currentframe().f_lineno + 1
+        tuned.best_estimator(frame)
+    assert [(warning.filename, warning.lineno) for warning in caught] == [(__file__, line)]
+
+
 def test_a_failed_refit_leaves_the_old_result(frame):
     model = fitted("cam", frame)
     before = model.learned_

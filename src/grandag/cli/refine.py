@@ -50,10 +50,12 @@ def refine(
     import numpy as np
 
     from grandag.graph import to_networkx, write_graph
+    from grandag.parameters import check_parameters, one_of
     from grandag.refinement import judge
     from grandag.refinement import refine as search
     from grandag.table import as_table
 
+    check_parameters({"missing": missing}, {"missing": one_of("error", "drop")})
     table = as_table(read_data(data, columns), missing=missing)
     given = the_graph(graph, (np.zeros((len(table.names),) * 2, dtype=bool), table.names))
     before = judge(given, table, random_state=seed, n_jobs=n_jobs)
