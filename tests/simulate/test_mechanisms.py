@@ -6,7 +6,8 @@ from scipy import stats
 
 from grandag.parameters import ParameterError
 from grandag.simulate import draw_scenario, erdos_renyi
-from grandag.simulate.mechanisms import KINDS, Linear, Mechanism, Noise, draw_mechanism
+from grandag.simulate.functions import Linear
+from grandag.simulate.mechanisms import KINDS, Mechanism, Noise, draw_mechanism
 
 ONE_LAYER = np.zeros((40, 40), dtype=bool)
 ONE_LAYER[:20, 20:] = np.eye(20, dtype=bool)  # 20 roots with one child each

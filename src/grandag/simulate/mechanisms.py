@@ -29,19 +29,22 @@ import numpy as np
 from scipy.special import expit
 
 from grandag.parameters import check_parameters, one_of
-from grandag.simulate.gaussian_process import GaussianProcessFunction, draw_function
+from grandag.simulate.functions import Function, Linear
+from grandag.simulate.gaussian_process import draw_function
 
 __all__ = [
     "DISTRIBUTIONS",
     "KINDS",
     "Kind",
-    "Linear",
     "Mechanism",
     "Noise",
     "NoiseFamily",
     "draw_mechanism",
     "find_kind",
 ]
+
+_FunctionDraw = Callable[[np.ndarray, np.random.Generator], tuple[Function, np.ndarray]]
+"""From rows of the parents: a drawn function, and its values at these rows."""
 
 _STANDARD: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
     "normal": lambda rng, n: rng.normal(size=n),
@@ -87,22 +90,10 @@ class NoiseFamily:
 
 
 @dataclass(frozen=True)
-class Linear:
-    """f(x) = coefficients' x; no coefficients, for variables without parents, give 0."""
-
-    coefficients: np.ndarray
-
-    def __call__(self, x: np.ndarray) -> np.ndarray:
-        """Values at the rows of x."""
-        values: np.ndarray = x @ self.coefficients
-        return values
-
-
-@dataclass(frozen=True)
 class Mechanism:
     """x = (link(function(parents), noise) - offset) / scale."""
 
-    function: GaussianProcessFunction | Linear
+    function: Function
     noise: Noise
     link: str = "additive"
     offset: float = 0.0
@@ -122,7 +113,7 @@ class Mechanism:
 
     def describe(self) -> dict[str, Any]:
         """The mechanism's kind and constants as plain values."""
-        facts: dict[str, Any] = {
+        return {
             "link": self.link,
             "noise": {
                 "distribution": self.noise.distribution,
@@ -131,46 +122,48 @@ class Mechanism:
             },
             "offset": self.offset,
             "scale": self.scale,
+            **self.function.describe(),
         }
-        if isinstance(self.function, Linear):
-            return {**facts, "function": "linear", "coefficients": self.function.coefficients.tolist()}
-        return {**facts, "function": "Gaussian process", "drawn_by": self.function.method}
 
 
 @dataclass(frozen=True)
 class Kind:
     """One kind of data: how functions, noises and roots are drawn."""
 
-    function: Callable[[np.ndarray, np.random.Generator], tuple[GaussianProcessFunction | Linear, np.ndarray]]
+    function: _FunctionDraw
     noise: NoiseFamily
     root: NoiseFamily
     link: str = "additive"
     rescale: str = "none"
 
 
-def _gaussian_process(parents: np.ndarray, rng: np.random.Generator) -> tuple[GaussianProcessFunction, np.ndarray]:
+def _gaussian_process(parents: np.ndarray, rng: np.random.Generator) -> tuple[Function, np.ndarray]:
     return draw_function(parents, rng)
 
 
-def _additive(parents: np.ndarray, rng: np.random.Generator) -> tuple[GaussianProcessFunction, np.ndarray]:
+def _additive(parents: np.ndarray, rng: np.random.Generator) -> tuple[Function, np.ndarray]:
     return draw_function(parents, rng, additive=True)
 
 
-def _linear(parents: np.ndarray, rng: np.random.Generator) -> tuple[Linear, np.ndarray]:
-    function = Linear(rng.random((parents.shape[1],)))
-    return function, function(parents)
+def _by_constants(draw: Callable[[int, np.random.Generator], Function]) -> _FunctionDraw:
+    """Functions that need to know nothing of the parents but how many there are."""
+
+    def draw_and_evaluate(parents: np.ndarray, rng: np.random.Generator) -> tuple[Function, np.ndarray]:
+        function = draw(parents.shape[1], rng)
+        return function, function(parents)
+
+    return draw_and_evaluate
 
 
-def _sum(parents: np.ndarray, rng: np.random.Generator) -> tuple[Linear, np.ndarray]:
-    function = Linear(np.ones(parents.shape[1]))
-    return function, function(parents)
+def _sum(n_parents: int, _: np.random.Generator) -> Linear:
+    return Linear(np.ones(n_parents))
 
 
 _FIFTH = NoiseFamily("normal", 0.04, 0.08, "variance")  # 0.2 N(0, U[1, 2])
 _GAUSSIAN_ROOT = NoiseFamily("normal", 1.0, 2.0, "variance")
 _SYMMETRIC_ROOT = NoiseFamily("uniform", 2.0, 2.0, location=-1.0)
 _POSITIVE_ROOT = NoiseFamily("uniform", 2.0, 2.0)
-_LINEAR = Kind(_linear, _FIFTH, _SYMMETRIC_ROOT)
+_LINEAR = Kind(_by_constants(Linear.draw), _FIFTH, _SYMMETRIC_ROOT)
 _ADDITIVE = Kind(_additive, _FIFTH, _SYMMETRIC_ROOT)
 
 KINDS: dict[str, dict[str, Kind]] = {
@@ -185,8 +178,12 @@ KINDS: dict[str, dict[str, Kind]] = {
         "text": Kind(_gaussian_process, NoiseFamily("laplace", 0, 1), _SYMMETRIC_ROOT, "sigmoid"),
     },
     "pnl-mult": {
-        "released": Kind(_sum, NoiseFamily("uniform", 0, 0.5), _POSITIVE_ROOT, "multiplicative", "positive"),
-        "text": Kind(_sum, NoiseFamily("half-normal", 0, 1, "variance"), _POSITIVE_ROOT, "multiplicative"),
+        "released": Kind(
+            _by_constants(_sum), NoiseFamily("uniform", 0, 0.5), _POSITIVE_ROOT, "multiplicative", "positive"
+        ),
+        "text": Kind(
+            _by_constants(_sum), NoiseFamily("half-normal", 0, 1, "variance"), _POSITIVE_ROOT, "multiplicative"
+        ),
     },
 }
 """Kinds of data by name, then by whose distributions they follow."""
