@@ -58,7 +58,8 @@ def table_rows(arguments: argparse.Namespace) -> list[Row]:
         else:
             for graph in arguments.graphs:
                 sizes = {"graph": graph[:2], "n_nodes": arguments.nodes, "n_edges": int(graph[2:]) * arguments.nodes}
-                rows.append(Row(f"{kind}, {graph.upper()}", partial(simulated, kind, **sizes), seeds))
+                title = f"{kind}, {arguments.nodes} nodes {graph.upper()}"
+                rows.append(Row(title, partial(simulated, kind, **sizes), seeds))
     return rows
 
 
@@ -118,7 +119,7 @@ def main() -> None:
     jobs = [delayed(measure)(row, seed) for row in rows for seed in row.seeds]
     results = Parallel(n_jobs=arguments.n_jobs, return_as="generator")(jobs)
     names = ", ".join(METHODS)
-    print(f"| data, {arguments.nodes} nodes | sets | {' | '.join(METHODS)} | default - fast | CPU s: {names} |")
+    print(f"| data | sets | {' | '.join(METHODS)} | default - fast | CPU s: {names} |")
     print("|---" * (len(METHODS) + 4) + "|")
     for row in rows:
         print(line(row.title, np.array(list(islice(results, len(row.seeds))))), flush=True)
