@@ -41,7 +41,7 @@ IMPORTS = {
     "model": "diagnostics graph parameters table",
     "parameters": "knowledge",
     "progress": "",
-    "refinement": "diagnostics evidence graph knowledge learned methods parameters progress table",
+    "refinement": "diagnostics engine evidence graph knowledge learned methods parameters progress table",
     "report": "drawing learned methods metrics model parameters table version",
     "reproduction": "datasets drawing graph methods metrics report simulate table tuning version",
     "resampling": "graph knowledge learned methods parameters progress table",

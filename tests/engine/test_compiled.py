@@ -41,11 +41,34 @@ def test_compilation_is_announced_once(caplog):
         add.compile((numba.int64, numba.int64))
         add.compile((numba.float32, numba.float32))
     assert [record.message for record in caplog.records] == [
-        "Compiling for this machine; this takes up to 20 seconds and happens only once."
+        "Compiling the engine for this machine; this takes up to 20 seconds and happens only once."
     ]
     with announcing_compilation():
         add(1, 2)
     assert len(caplog.records) == 1
+
+
+def test_compilation_of_the_evidence_is_announced_by_itself(caplog):
+    """Not as what it calls, which is compiled within."""
+
+    @compiled
+    def add(a, b):
+        return a + b
+
+    def add_twice(a, b):
+        return add(add(a, b), b)
+
+    add_twice.__module__ = "grandag.evidence.some"
+    add_twice = compiled(add_twice)
+    for function in (add, add_twice):
+        function._cache.flush()
+    with caplog.at_level(logging.WARNING, logger="grandag"), announcing_compilation():
+        add_twice.compile((numba.int64, numba.int64))
+        add.compile((numba.float32, numba.float32))
+    assert [record.message.split(" for ")[0] for record in caplog.records] == [
+        "Compiling the search by evidence",
+        "Compiling the engine",
+    ]
 
 
 def test_fresh_and_cached_code_give_the_same_bits(tmp_path):
@@ -53,7 +76,7 @@ def test_fresh_and_cached_code_give_the_same_bits(tmp_path):
     program = (
         "import numpy as np, warnings; warnings.simplefilter('ignore'); from grandag import GraNDAG; "
         "X = np.random.default_rng(0).normal(size=(100, 18)); "
-        "m = GraNDAG(max_iterations=150, random_state=0, retrain=False, n_jobs=1).fit(X); "
+        "m = GraNDAG.preset('fast', max_iterations=150, random_state=0, retrain=False, n_jobs=1).fit(X); "
         "print(m.A_phi_.tobytes().hex(), m.expected_jacobian_.tobytes().hex())"
     )
     outputs = [

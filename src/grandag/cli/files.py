@@ -9,7 +9,7 @@ from typing import Any
 import networkx as nx
 
 from grandag.graph import to_dot, to_json
-from grandag.report.facts import FitSummary, edge_table, headline
+from grandag.report.facts import FitSummary, edge_table, explanations, headline
 
 __all__ = ["write_results"]
 
@@ -44,6 +44,7 @@ def _report(facts: dict[str, Any]) -> str:
     header, rows = edge_table(facts["edges"])
     lines += ["## Edges", "", f"| {' | '.join(header)} |", f"|---|---|{'---:|' * (len(header) - 2)}"]
     lines += [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
+    lines += [text for explanation in explanations(header) for text in ("", explanation)]
     lines += ["", "## Configuration", "", f"grandag {facts['grandag']}, method {facts['method']}", ""]
     lines += [f"- {name}: {value!r}" for name, value in facts["parameters"].items()]
     return "\n".join([*lines, ""])

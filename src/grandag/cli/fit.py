@@ -53,7 +53,9 @@ def fit(
     preset: Annotated[
         str,
         typer.Option(
-            metavar="NAME", help="'default', or 'paper' for the recipe behind the paper's tables; options override it."
+            metavar="NAME",
+            help="'default'; 'fast' for GraN-DAG without the search by evidence; or 'paper' for the recipe behind the "
+            "paper's tables. Options override it.",
         ),
     ] = "default",
     seed: Seed = 0,

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from grandag.report.facts import edge_table, headline
+from grandag.report.facts import edge_table, explanations, headline
 
 if TYPE_CHECKING:
     from grandag.learned import Learned
@@ -32,6 +32,8 @@ def print_result(facts: dict[str, Any], output: Path | None, most: int = 40) -> 
     n_edges = len(facts["edges"])
     if n_edges > most:
         console.print(f"... and {n_edges - most} weaker edges (use --output or --json for all)", highlight=False)
+    for explanation in explanations(header):
+        console.print(explanation, highlight=False)
     console.print(headline(facts), highlight=False)
     if output is not None:
         console.print(f"Drawing: {output / 'graph.svg'}; all files in {output}/", highlight=False)

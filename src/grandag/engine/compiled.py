@@ -57,22 +57,34 @@ def _say_once(message: str) -> None:
 
 @contextmanager
 def announcing_compilation() -> Iterator[None]:
-    """Say so, once, if something has to be compiled within this context instead of coming from the cache."""
+    """Say so if something has to be compiled within this context instead of coming from the cache.
+
+    Once for each part of the library that takes long, when it begins.
+    """
     with event.install_listener("numba:compile", _Announcer()):
         yield
 
 
+_EVIDENCE = "grandag.evidence"
+
+
 class _Announcer(event.Listener):
     def __init__(self) -> None:
-        self.has_spoken = False
+        self.announced: set[bool] = set()
+        self.depth = 0  # a function compiles those that it calls
 
     def on_start(self, event: Any) -> None:
-        if not self.has_spoken:
-            self.has_spoken = True
-            _logger.warning("Compiling for this machine; this takes up to 20 seconds and happens only once.")
+        is_evidence = event.data["dispatcher"].py_func.__module__.startswith(_EVIDENCE)
+        if not self.depth and is_evidence not in self.announced:
+            self.announced.add(is_evidence)
+            what, seconds = ("the search by evidence", 40) if is_evidence else ("the engine", 20)
+            _logger.warning(
+                "Compiling %s for this machine; this takes up to %d seconds and happens only once.", what, seconds
+            )
+        self.depth += 1
 
     def on_end(self, event: Any) -> None:
-        """Nothing to say."""
+        self.depth -= 1
 
 
 @functools.cache

@@ -16,7 +16,13 @@ from grandag.methods.estimator import StructureLearner
 from grandag.parameters import plain
 from grandag.version import __version__
 
-__all__ = ["FitSummary", "edge_table", "headline"]
+__all__ = ["FitSummary", "edge_table", "explanations", "headline"]
+
+_EXPLANATIONS = {
+    "evidence": "Evidence is what the log marginal likelihood loses, in nats, when the edge is taken out; 5 nats are "
+    "a factor of 150."
+}
+"""What the reader of a table has to know of a column."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +54,9 @@ class FitSummary:
         }
         if learned.convergence is not None:
             facts |= {"converged": learned.converged, "n_iter": learned.n_iter}
-        if "held_out_log_likelihood" in learned.values:
-            facts["held_out_log_likelihood"] = learned.values["held_out_log_likelihood"]
+        for name in ("held_out_log_likelihood", "evidence"):
+            if name in learned.values:
+                facts[name] = learned.values[name]
         facts["nodes"] = list(learned.names)
         facts["edges"] = self.edges.to_dict(orient="records")
         return facts
@@ -74,13 +81,15 @@ def headline(facts: dict[str, Any]) -> str:
         )
     if "held_out_log_likelihood" in facts:
         parts.append(f"held-out log-likelihood {facts['held_out_log_likelihood']:.3f}")
+    if "evidence" in facts:
+        parts.append(f"evidence {facts['evidence']:,.1f}")
     if facts["seconds"] is not None:
         parts.append(f"{facts['seconds']:.1f} s")
     return "; ".join(parts)
 
 
 def edge_table(edges: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
-    """Header and rows of the edges as text, with the columns that are known."""
+    """Header and rows of the edges as text, with the columns that are known; evidence stands for the strength."""
     formats: dict[str, Callable[[Any], str]] = {
         "type": str,
         "strength": "{:.3f}".format,
@@ -91,13 +100,20 @@ def edge_table(edges: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list
         "reverse_frequency": "{:.2f}".format,
         "adjacency_frequency": "{:.2f}".format,
     }
-    known = [name for name in (edges[0] if edges else ()) if name not in ("source", "target")]
+    columns = list(edges[0]) if edges else []
+    left_out = {"source", "target", *(["strength"] if "evidence" in columns else [])}
+    known = [name for name in columns if name not in left_out]
     header = ["source", "target", *(name.replace("_", " ") for name in known)]
     rows = [
         [edge["source"], edge["target"], *(_text(edge[name], formats.get(name, "{:.3g}".format)) for name in known)]
         for edge in edges
     ]
     return header, rows
+
+
+def explanations(header: Sequence[str]) -> list[str]:
+    """What the reader of a table with this header has to know."""
+    return [_EXPLANATIONS[name] for name in header if name in _EXPLANATIONS]
 
 
 def _text(value: Any, format_value: Callable[[Any], str]) -> str:

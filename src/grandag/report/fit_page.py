@@ -14,7 +14,7 @@ from markupsafe import Markup
 from grandag.methods.estimator import StructureLearner
 from grandag.metrics.matching import matched
 from grandag.report.environment import environment as this_environment
-from grandag.report.facts import FitSummary, edge_table, headline
+from grandag.report.facts import FitSummary, edge_table, explanations, headline
 from grandag.report.page import render
 from grandag.report.partial_effects import partial_effect, partial_effect_chart
 from grandag.report.training_charts import connectivity_chart, training_charts
@@ -111,7 +111,7 @@ def _edges(
         }
         for (edge, i, j), text in zip(listed, texts, strict=True)
     ]
-    return {"header": header[2:], "rows": rows}
+    return {"header": header[2:], "rows": rows, "explanations": explanations(header)}
 
 
 def _verdict(true: np.ndarray, i: int, j: int, *, directed: bool) -> str:

@@ -29,7 +29,7 @@ from grandag.table import Table, TableError, as_table
 from grandag.tuning.best_trial import best_trial
 from grandag.tuning.held_out import FEWEST_ROWS, HeldOutFit, held_out_fit
 from grandag.tuning.samplers import Search, searching
-from grandag.tuning.spaces import Space, space_of
+from grandag.tuning.spaces import Space, space_of, used_part
 from grandag.version import __version__
 
 __all__ = ["Trial", "Tuning", "tune"]
@@ -197,9 +197,10 @@ def tune(
             Optuna, which then has its own seed.
         seed: Seed of the draws, of the split, and of every fit.
         n_jobs: Number of processes, -1 for all cores; each trial has one thread. Results do not depend on it.
-        preset: Preset of all other parameters: "default" or "paper".
+        preset: Preset of all other parameters: "default", "paper" or, for GraN-DAG, "fast".
         fixed: Parameters that are not searched, such as {"knowledge": "knowledge.toml"} or {"n_layers": 1}.
-        space: Distribution of each parameter to be searched; default: the paper's search space.
+        space: Distribution of each parameter to be searched; default: the paper's search space, without parameters
+            that have no effect (the cutoff of pruning, if edges are refined instead).
         time_limit: Seconds for one trial, which fails after that, at its next report of progress.
         total_time_limit: Seconds for all trials; those that have not begun by then are left out.
         listener: Called after every trial with the best score so far.
@@ -213,10 +214,11 @@ def tune(
     given = {"trials": trials, "seed": seed, "n_jobs": n_jobs}
     check_parameters(given | {"time_limit": time_limit, "total_time_limit": total_time_limit}, _RULES)
     fixed = dict(fixed or {})
-    searched = space_of(method) if space is None else space
-    if not set(searched) - set(fixed):
-        raise ParameterError("fixed", f"must leave something to search: the search is over {', '.join(searched)}.")
+    offered = space_of(method) if space is None else space
     estimator = build(method, fixed, preset=preset, seed=seed)
+    searched = used_part(offered, estimator) if space is None else space
+    if not set(searched) - set(fixed):
+        raise ParameterError("fixed", f"must leave something to search: the search is over {', '.join(offered)}.")
     table = as_table(X, missing=estimator.missing, min_rows=FEWEST_ROWS)
     Knowledge.of(estimator.knowledge).masks(table.names)  # refuses contradictions before any trial runs
     deadline = math.inf if total_time_limit is None else time.monotonic() + total_time_limit
