@@ -12,7 +12,7 @@ WITHOUT_LEARNERS = ("metrics", "simulate", "datasets")
 """Rooms that hold the truth: they know no learner, only the first layer and each other."""
 
 LAYERS = (
-    ("version", "progress", "table", "graph", "knowledge", "parameters"),
+    ("version", "writing", "progress", "table", "graph", "knowledge", "parameters"),
     ("engine", "gam"),
     ("evidence",),
     ("diagnostics", "model", "learned"),
@@ -30,9 +30,9 @@ IMPORTS = {
     "datasets": "",
     "diagnostics": "gam table",
     "drawing": "",
-    "engine": "",
+    "engine": "writing",
     "evidence": "engine graph progress",
-    "gam": "progress table",
+    "gam": "engine progress table",
     "graph": "",
     "knowledge": "graph table",
     "learned": "diagnostics graph knowledge model progress table",
@@ -49,6 +49,7 @@ IMPORTS = {
     "table": "",
     "tuning": "knowledge learned methods parameters progress table version",
     "version": "",
+    "writing": "",
 }
 """What each room imports. `docs/architecture.md` shows it."""
 

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy.linalg import eigh, eigh_tridiagonal, lapack
+
+from grandag.engine.compiled import compiled, reordered
 
 __all__ = ["MAX_KNOTS", "Curve", "SplineBasis", "spline_basis"]
 
@@ -200,7 +201,7 @@ def _lanczos(knots: np.ndarray, n_steps: int) -> tuple[np.ndarray, np.ndarray, n
     return Q[:n_done], alpha[:n_done], beta[:n_done]
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})  # type: ignore[misc, unused-ignore]
+@reordered
 def _lanczos_steps(knots: np.ndarray, Q: np.ndarray, alpha: np.ndarray, beta: np.ndarray) -> int:
     """Fill the vectors and diagonals from the first vector on; the number of steps until nothing new comes."""
     m, n_steps = knots.size, alpha.size
@@ -225,7 +226,7 @@ def _lanczos_steps(knots: np.ndarray, Q: np.ndarray, alpha: np.ndarray, beta: np
     return n_steps
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@compiled
 def _kernel_product(knots: np.ndarray, v: np.ndarray, out: np.ndarray) -> None:
     """out = E v: like `_kernel_sums` at the knots themselves, where the moments to the left are running sums."""
     s0 = s1 = s2 = s3 = 0.0
@@ -239,7 +240,7 @@ def _kernel_product(knots: np.ndarray, v: np.ndarray, out: np.ndarray) -> None:
         out[a] = (((r0 * x - 3 * r1) * x + 3 * r2) * x - r3) / 12
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@compiled
 def _kernel_sums(knots: np.ndarray, coefficients: np.ndarray, x: np.ndarray) -> np.ndarray:
     """sum_a v_a |x - x_a|^3 / 12 for every x and every column v of the coefficients (n, columns).
 
