@@ -36,7 +36,8 @@ IMPORTS = {
     "graph": "",
     "knowledge": "graph table",
     "learned": "diagnostics graph knowledge model progress table",
-    "methods": "diagnostics engine evidence gam graph knowledge learned model parameters progress table version",
+    "methods": "diagnostics engine evidence gam graph knowledge learned model parameters progress table version "
+    "writing",
     "metrics": "graph parameters",
     "model": "diagnostics graph parameters table",
     "parameters": "knowledge",

@@ -74,6 +74,10 @@ class Scaling:
         """Data as given."""
         return cls(np.zeros(n_columns), np.ones(n_columns))
 
+    def is_consistent(self, n_columns: int) -> bool:
+        """Is there one mean and one positive scale per column?"""
+        return self.mean.shape == self.scale.shape == (n_columns,) and bool((self.scale > 0).all())
+
     def apply(self, values: np.ndarray, dtype: str) -> np.ndarray:
         """Scaled values in the given precision."""
         scaled = np.empty(values.shape, dtype)

@@ -65,6 +65,12 @@ class Curve:
         inside = np.clip(z, self.knots[0], self.knots[-1])
         return np.asarray(self._at(inside) + self._end_slopes[np.where(z < inside, 0, 1)] * (z - inside))
 
+    @property
+    def is_consistent(self) -> bool:
+        """Are there knots in ascending order with one weight each?"""
+        has_shapes = self.knots.ndim == 1 and self.knots.size > 0 and self.knots.shape == self.weights.shape
+        return has_shapes and bool((np.diff(self.knots) > 0).all()) and self.scale > 0
+
     def _at(self, z: np.ndarray) -> np.ndarray:
         bending = _kernel_sums(self.knots, self.weights[:, None].copy(), np.ascontiguousarray(z))[:, 0]
         return np.asarray(self.intercept + self.slope * z + bending)

@@ -180,6 +180,10 @@ class AdditiveConditional:
             mean += curve(column)
         return mean, np.full(len(parents), self.scale)
 
+    def is_consistent(self, n_parents: int) -> bool:
+        """One curve per parent."""
+        return len(self.curves) == n_parents and all(curve.is_consistent for curve in self.curves) and self.scale > 0
+
 
 def learn(
     table: Table,

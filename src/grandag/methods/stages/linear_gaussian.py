@@ -57,6 +57,10 @@ class LinearConditional:
         """Mean and standard deviation given rows of the parents."""
         return self.intercept + parents @ self.weights, np.full(len(parents), self.scale)
 
+    def is_consistent(self, n_parents: int) -> bool:
+        """One weight per parent."""
+        return self.weights.shape == (n_parents,) and self.scale > 0
+
 
 def moments(values: np.ndarray) -> Moments:
     """Mean and covariance of the columns of a table, in blocks of rows: no copy of the table is made."""
