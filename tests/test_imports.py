@@ -26,14 +26,14 @@ LAYERS = (
 
 IMPORTS = {
     "cli": "datasets graph learned methods metrics parameters progress refinement report reproduction resampling "
-    "simulate table tuning version",
+    "simulate table tuning version writing",
     "datasets": "",
     "diagnostics": "gam table",
     "drawing": "",
     "engine": "writing",
     "evidence": "engine graph progress",
     "gam": "engine progress table",
-    "graph": "",
+    "graph": "writing",
     "knowledge": "graph table",
     "learned": "diagnostics graph knowledge model progress table",
     "methods": "diagnostics engine evidence gam graph knowledge learned model parameters progress table version "
@@ -44,11 +44,11 @@ IMPORTS = {
     "progress": "",
     "refinement": "diagnostics evidence graph knowledge learned methods parameters progress table",
     "report": "drawing learned methods metrics model parameters table version",
-    "reproduction": "datasets drawing graph methods metrics report simulate table tuning version",
+    "reproduction": "datasets drawing graph methods metrics report simulate table tuning version writing",
     "resampling": "graph knowledge learned methods parameters progress table",
     "simulate": "graph parameters table version",
     "table": "",
-    "tuning": "knowledge learned methods parameters progress table version",
+    "tuning": "knowledge learned methods parameters progress table version writing",
     "version": "",
     "writing": "",
 }

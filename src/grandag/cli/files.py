@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,23 @@ import networkx as nx
 
 from grandag.graph import to_dot, to_json
 from grandag.report.facts import FitSummary, edge_table, headline
+from grandag.writing import replacing_directory
 
 __all__ = ["write_results"]
 
 
-def write_results(fit: FitSummary, directory: Path) -> None:
-    """Write report.md, edges.csv, graph.{json,dot,gml,svg}, the model, and run.json with configuration and seed."""
-    directory.mkdir(parents=True, exist_ok=True)
+def write_results(fit: FitSummary, directory: Path, write_more: Callable[[Path], None] | None = None) -> None:
+    """Write report.md, edges.csv, graph.{json,dot,gml,svg}, the model, and run.json with configuration and seed.
+
+    All of it, with what `write_more` writes, takes the place of an earlier result at once.
+    """
+    with replacing_directory(directory) as new:
+        _write(fit, new)
+        if write_more is not None:
+            write_more(new)
+
+
+def _write(fit: FitSummary, directory: Path) -> None:
     graph = fit.model.graph_
     fit.edges.to_csv(directory / "edges.csv", index=False)
     nx.write_gml(graph, directory / "graph.gml")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from grandag.cli.outputs import check_output_directory
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -97,8 +99,7 @@ def paper(
     if name == "list":
         _list()
         return
-    if output is not None and output.exists() and not output.is_dir():
-        raise typer.BadParameter(f"{str(output)!r} is a file; name a directory.", param_hint="--output")
+    check_output_directory(output)
     if n_jobs is not None and cluster is not None:
         raise typer.BadParameter("is for this machine; a cluster has its own number of workers.", param_hint="--n-jobs")
     experiments = _chosen(name, methods, nodes, graphs, rows)

@@ -73,7 +73,9 @@ def loss(scores: LocalScores, child: int, parents: Parents, parent: int) -> floa
     """Nats that are lost without this parent; the fit is made anew only where that is close."""
     lost = scores.loss(child, parents, (parent,))
     if lost < _CLOSE:
-        lost = scores.full(child, parents) - scores.full(child, tuple(other for other in parents if other != parent), parents)
+        lost = scores.full(child, parents) - scores.full(
+            child, tuple(other for other in parents if other != parent), parents
+        )
     return lost
 
 

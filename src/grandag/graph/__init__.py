@@ -41,6 +41,7 @@ from grandag.graph.equivalence import (
     v_structures,
 )
 from grandag.graph.formats import (
+    check_ending,
     from_adjacency_table,
     from_dagitty,
     from_dot,
@@ -63,6 +64,7 @@ __all__ = [
     "GraphError",
     "ancestors",
     "as_graph",
+    "check_ending",
     "directed_part",
     "from_adjacency_table",
     "from_causal_learn",

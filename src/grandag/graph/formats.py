@@ -19,11 +19,13 @@ import numpy as np
 from grandag.graph.algebra import undirected_part
 from grandag.graph.boundary import GraphError, Named, as_graph, as_named, as_networkx, from_networkx
 from grandag.graph.dot import Edge, parse
+from grandag.writing import replacing, write_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "check_ending",
     "from_adjacency_table",
     "from_dagitty",
     "from_dot",
@@ -260,14 +262,20 @@ def write_graph(graph: Any, path: str | Path) -> None:
     (the matrix alone).
     """
     path = Path(path)
+    check_ending(path)
     if path.suffix in _FORMATS:
-        path.write_text(_FORMATS[path.suffix].to_text(graph), encoding="utf-8")
+        write_text(path, _FORMATS[path.suffix].to_text(graph))
     elif path.suffix in _SEPARATORS:
-        to_adjacency_table(graph).to_csv(path, sep=_SEPARATORS[path.suffix])
-    elif path.suffix == ".npy":
-        np.save(path, as_named(graph)[0], allow_pickle=False)
+        write_text(path, to_adjacency_table(graph).to_csv(sep=_SEPARATORS[path.suffix]))
     else:
-        raise GraphError(f"{path.name!r} does not end in one of {_ENDINGS}: choose the format by the ending.")
+        with replacing(path) as stream:
+            np.save(stream, as_named(graph)[0], allow_pickle=False)
+
+
+def check_ending(path: str | Path) -> None:
+    """Raise if no format for graphs has this ending."""
+    if Path(path).suffix not in {*_FORMATS, *_SEPARATORS, ".npy"}:
+        raise GraphError(f"{Path(path).name!r} does not end in one of {_ENDINGS}: choose the format by the ending.")
 
 
 def read_graph(path: str | Path, nodes: Sequence[str] = ()) -> tuple[np.ndarray, tuple[str, ...] | None]:
