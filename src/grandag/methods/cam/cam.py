@@ -195,7 +195,7 @@ def learn(
 ) -> Learned:
     """Preselection, insertion of edges, pruning, and the regressions of the final graph."""
     allowed, required = knowledge
-    splines = SplineTable(table)
+    splines = SplineTable(table, depends_on_units=False)
     candidates, notes = _candidates(table.values, config, listener)
     insertions = insert_edges(
         splines, candidates & allowed, _most_parents(table, config), required=required, listener=listener
