@@ -50,6 +50,13 @@ def test_units_out_of_range_are_refused_by_name():
             grandag.PC().fit(values * [1, 1, scale, 1])
 
 
+def test_what_lapack_did_not_end_with_is_refused():
+    rng = np.random.default_rng(6)
+    values = rng.normal(size=(15, 4)) * 10.0 ** rng.uniform(-300, 300, 4)
+    with pytest.raises(TableError, match="choose another unit"):
+        grandag.RandomGraph(random_state=0, n_edges=6).fit(values)
+
+
 def test_pc_does_not_depend_on_the_order_of_columns():
     """Small and noisy tables, in which tests contradict each other and ties are left to decide."""
     n_contradictory = 0

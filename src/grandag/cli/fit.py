@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from grandag.cli.common import CONFIDENCE, OUTPUT, AsJson, Columns, Quiet, Seed
+from grandag.cli.common import CONFIDENCE, OUTPUT, AsJson, Columns, Quiet, Seed, visible
 from grandag.cli.exits import INTERRUPTED, NOT_CONVERGED
 from grandag.cli.inputs import read_data, read_truth
 from grandag.cli.options import given_values
@@ -190,5 +190,5 @@ def show(
         print_result(summary.facts, output)
     if not quiet:
         for concern in model.learned_.concerns:
-            typer.echo(f"Warning: {concern.message}", err=True)
+            typer.echo(f"Warning: {visible(concern.message)}", err=True)
     return summary

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from grandag.cli.common import DATA, OUTPUT, AsJson, Columns, Quiet, Seed
+from grandag.cli.common import DATA, OUTPUT, AsJson, Columns, Quiet, Seed, visible
 from grandag.cli.exits import INTERRUPTED
 from grandag.cli.inputs import read_data, the_graph
 from grandag.cli.outputs import check_output_file
@@ -83,6 +83,6 @@ def refine(
         print_refinement(before, after)
     if not quiet:
         for concern in after.concerns:
-            typer.echo(f"Warning: {concern.message}", err=True)
+            typer.echo(f"Warning: {visible(concern.message)}", err=True)
     if any(concern.kind == "interrupted" for concern in after.concerns):
         raise typer.Exit(INTERRUPTED)
