@@ -1,4 +1,4 @@
-"""The commands together. Exit codes: 0 good, 1 bad input, 2 wrong usage, 3 not converged, 130 interrupted."""
+"""The commands together. Exit codes: 0 good, 1 bad input or failed jobs, 2 usage, 3 not converged, 130 interrupted."""
 
 from __future__ import annotations
 
