@@ -391,4 +391,5 @@ class GraNDAG(StochasticLearner, GraNDAGConfig):
         is_history = history is None or (
             trace is not None and "iteration" in trace and history.shape[:-2] == (len(trace),)
         )
+        is_history &= history is None or history.dtype.kind == "f"
         return is_history and isinstance(learned.values.get("held_out_log_likelihood", 0.0), float)
