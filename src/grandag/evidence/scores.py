@@ -28,6 +28,8 @@ _LARGEST_LENGTH_SCALE = 50.0
 _LARGEST_VARIANCE = 20.0
 _LEAST_VARIANCE = 1e-5
 _START = {"length_scale": 2.0, "interaction": 0.8, "additive": 0.1, "noise": 0.1}
+_UNSURE = 1.0
+"""Nats below the cost of an edge from which a variable is tried as a further parent; z deviations promise z^2 / 2."""
 _MAX_EVALUATIONS = 60
 _N_SHUFFLED = 16
 
@@ -51,6 +53,7 @@ class LocalScores:
         self.config, self.n_threads = config, n_threads
         by_size = 1 + 1.3 * float(np.log(self.n_variables))
         self.cost_per_edge = by_size if config.cost_per_edge is None else config.cost_per_edge
+        self.promising = float(np.sqrt(2 * max(self.cost_per_edge - _UNSURE, 0.0)))
         shuffled = np.ascontiguousarray(columns[rng.permutation(n)].T, dtype=np.float32)
         self._columns, self._few_columns = shuffled, np.ascontiguousarray(shuffled[:, : config.n_few_rows])
         self.scale = n / self._few_columns.shape[1]
@@ -107,10 +110,10 @@ class LocalScores:
         return self._losses[key]
 
     def few_loss(self, child: int, parents: Parents, dropped: Parents) -> float:
-        """The same on few rows, with the hyper-parameters of all rows."""
+        """The same on few rows, with the hyper-parameters of all rows if they are known."""
         key = child, parents, dropped
         if key not in self._few_losses:
-            kept = self.fit(child, parents).log_parameters
+            kept = (self._full.get((child, parents)) or self.few_fit(child, parents)).log_parameters
             inputs, target = self._few_columns[list(parents)], self._few_columns[child]
             values = [
                 block_evidence(inputs, target, at, 1, self._workspace(), False)[0]
