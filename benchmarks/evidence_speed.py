@@ -1,4 +1,4 @@
-"""How fast the evidence is: one evaluation against matrix multiplication, and whole refinements.
+"""How fast the evidence is: one evaluation against matrix multiplication, whole refinements, more rows, two threads.
 
     python benchmarks/evidence_speed.py [--large]
 
@@ -9,11 +9,12 @@ a complete order of the variables, in which a tenth of the neighbours are swappe
 from __future__ import annotations
 
 import argparse
+import time
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from common import REFERENCE_GFLOPS, cpu_seconds, gflops
+from common import REFERENCE_GFLOPS, cpu_seconds, gflops, memory_beyond, resident_bytes
 from grandag import simulate
 from grandag.evidence import refine
 from grandag.evidence.regression import dense, new_workspace
@@ -43,11 +44,27 @@ def noisy_order(truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return place[:, None] < place
 
 
-def refinement(d: int, n_edges: int, n_rows: int = 1000, n_threads: int = 1) -> float:
-    """CPU seconds of one refinement."""
+def problem(d: int, n_edges: int, n_rows: int = 1000) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and a graph to start from."""
     drawn = simulate.draw_scenario("gauss-anm", simulate.erdos_renyi(d, n_edges, random_state=1), n_rows, 1)
-    start = noisy_order(drawn.adjacency.astype(bool), np.random.default_rng(0))
-    return cpu_seconds(lambda: refine(drawn.data.to_numpy(), start, n_threads=n_threads))[0]
+    return drawn.data.to_numpy(), noisy_order(drawn.adjacency.astype(bool), np.random.default_rng(0))
+
+
+def refinement(d: int, n_edges: int, n_rows: int = 1000) -> float:
+    """CPU seconds of one refinement by one thread."""
+    values, start = problem(d, n_edges, n_rows)
+    return cpu_seconds(lambda: refine(values, start))[0]
+
+
+def threads(d: int, n_edges: int) -> float:
+    """How many times faster two threads are than one, by the clock: only true on two free cores."""
+    values, start = problem(d, n_edges)
+    seconds = []
+    for n_threads in (1, 2):
+        began = time.perf_counter()
+        refine(values, start, n_threads=n_threads)
+        seconds.append(time.perf_counter() - began)
+    return seconds[0] / seconds[1]
 
 
 def main() -> None:
@@ -61,9 +78,15 @@ def main() -> None:
         rate = evaluation_rate(n)
         print(f"n = {n}, 5 inputs: {n**3 / rate / 1e6:.2f} ms, {rate:.0f} GFLOP/s, {rate / speed:.0%} of {speed:.0f}")
     print("\n| nodes | CPU s | at 94 GFLOP/s |\n|---|---|---|")
+    before = resident_bytes()
     for name, (d, n_edges) in {**SETTINGS, **(LARGE if large else {})}.items():
         seconds = refinement(d, n_edges)
         print(f"| {name} | {seconds:.1f} | {seconds * speed / REFERENCE_GFLOPS:.1f} |", flush=True)
+    print(f"\nMemory of these: {memory_beyond(before):.2f} GB")
+    print(f"Two threads, 20 ER4: {threads(20, 80):.2f} times faster")
+    few = refinement(10, 10)
+    for n_rows in (10_000, *((100_000,) if large else ())):
+        print(f"{n_rows:,} rows, 10 ER1: {refinement(10, 10, n_rows) / few:.1f} times as long as 1,000", flush=True)
 
 
 if __name__ == "__main__":

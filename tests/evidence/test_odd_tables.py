@@ -57,10 +57,27 @@ def test_a_hundred_columns_with_ten_rows():
 
 
 def test_more_rows_than_a_block_are_cut_and_said_so():
-    config = EvidenceConfig(block_rows=100, n_training_blocks=1)
+    config = EvidenceConfig(max_rows_at_once=100, block_rows=100, n_training_blocks=1)
     result = refine(wave(350), empty(2), config=config)
     assert np.argwhere(result.adjacency).tolist() == [[0, 1]]
     assert result.notes == ("The evidence is the sum over 4 blocks of rows with common hyper-parameters.",)
+
+
+def test_without_parents_all_rows_count_however_many_blocks_there_are():
+    """Standardised columns: n / 2 (log 2 pi + 1) nats for each."""
+    config = EvidenceConfig(max_rows_at_once=100, block_rows=100, n_training_blocks=1)
+    values = np.random.default_rng(0).normal(size=(350, 3))
+    assert evaluate(values, empty(3), config=config).evidence == pytest.approx(-525 * (np.log(2 * np.pi) + 1), abs=0.01)
+
+
+def test_weak_edges_survive_many_blocks():
+    """Ten blocks of rows: an edge that explains a tenth of the variance is worth some fifty nats in all."""
+    rng = np.random.default_rng(0)
+    cause = rng.normal(size=1000)
+    values = np.column_stack([cause, np.tanh(cause) + 2 * rng.normal(size=1000)])
+    config = EvidenceConfig(max_rows_at_once=100, block_rows=100)
+    kept = refine(values, np.array([[False, True], [False, False]]), config=config)
+    assert kept.adjacency.sum() == 1
 
 
 def test_heavy_tails_become_normal_scores_and_nothing_else_does():

@@ -19,8 +19,10 @@ class EvidenceConfig:
     """Noise variance relative to the variable's; covariances in float32 are exact enough from here on."""
     n_few_rows: int = 300
     """Rows that decide what is clear."""
-    block_rows: int = 1500
-    """More rows are cut into blocks of at most this size, whose evidence is added."""
+    max_rows_at_once: int = 1500
+    """More rows are cut into blocks, whose evidence is added."""
+    block_rows: int = 1000
+    """The largest size of a block."""
     n_training_blocks: int = 2
     """Blocks that hyper-parameters are fitted on; the evidence is always that of all blocks."""
     tolerance: float = 0.05

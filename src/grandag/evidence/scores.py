@@ -57,7 +57,7 @@ class LocalScores:
         shuffled = np.ascontiguousarray(columns[rng.permutation(n)].T, dtype=np.float32)
         self._columns, self._few_columns = shuffled, np.ascontiguousarray(shuffled[:, : config.n_few_rows])
         self.scale = n / self._few_columns.shape[1]
-        self.n_blocks = max(1, -(-n // config.block_rows))
+        self.n_blocks = 1 if n <= config.max_rows_at_once else -(-n // config.block_rows)
         self._few: dict[tuple[int, Parents], Fit] = {}
         self._full: dict[tuple[int, Parents], Fit] = {}
         self._losses: dict[tuple[int, Parents, Parents], float] = {}
@@ -150,6 +150,8 @@ class LocalScores:
         return self._few[child, parents]
 
     def _fit_full(self, child: int, parents: Parents, near: Parents) -> Fit:
+        if not parents:
+            return _gaussian(self._columns[child])
         n = self._columns.shape[1]
         known = self._full.get((child, near))
         if known is not None and set(parents) <= set(near):
@@ -160,7 +162,7 @@ class LocalScores:
         n_training = min(self.n_blocks, self.config.n_training_blocks)
         rows = self._columns[:, : n_training * n // self.n_blocks]
         fit = self._maximise(rows, child, parents, start, n_training)
-        if parents and n_training < self.n_blocks:
+        if n_training < self.n_blocks:
             fit = fit._replace(value=self._evaluate(child, parents, fit.log_parameters))
         return fit
 
