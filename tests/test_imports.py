@@ -12,7 +12,7 @@ WITHOUT_LEARNERS = ("metrics", "simulate", "datasets")
 """Rooms that hold the truth: they know no learner, only the first layer and each other."""
 
 LAYERS = (
-    ("version", "progress", "table", "graph", "knowledge", "parameters"),
+    ("version", "writing", "progress", "table", "graph", "knowledge", "parameters"),
     ("engine", "gam"),
     ("evidence",),
     ("diagnostics", "model", "learned"),
@@ -26,29 +26,31 @@ LAYERS = (
 
 IMPORTS = {
     "cli": "datasets graph learned methods metrics parameters progress refinement report reproduction resampling "
-    "simulate table tuning version",
+    "simulate table tuning version writing",
     "datasets": "",
     "diagnostics": "gam table",
     "drawing": "",
-    "engine": "",
+    "engine": "writing",
     "evidence": "engine graph progress",
-    "gam": "progress table",
-    "graph": "",
+    "gam": "engine progress table",
+    "graph": "writing",
     "knowledge": "graph table",
     "learned": "diagnostics graph knowledge model progress table",
-    "methods": "diagnostics engine evidence gam graph knowledge learned model parameters progress table version",
+    "methods": "diagnostics engine evidence gam graph knowledge learned model parameters progress table version "
+    "writing",
     "metrics": "graph parameters",
     "model": "diagnostics graph parameters table",
     "parameters": "knowledge",
     "progress": "",
     "refinement": "diagnostics engine evidence graph knowledge learned methods parameters progress table",
     "report": "drawing learned methods metrics model parameters table version",
-    "reproduction": "datasets drawing graph methods metrics report simulate table tuning version",
+    "reproduction": "datasets drawing graph methods metrics report simulate table tuning version writing",
     "resampling": "graph knowledge learned methods parameters progress table",
     "simulate": "graph parameters table version",
     "table": "",
-    "tuning": "knowledge learned methods parameters progress table version",
+    "tuning": "knowledge learned methods parameters progress table version writing",
     "version": "",
+    "writing": "",
 }
 """What each room imports. `docs/architecture.md` shows it."""
 

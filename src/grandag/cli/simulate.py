@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from grandag.cli.common import Quiet
-from grandag.cli.inputs import check_directory
+from grandag.cli.outputs import check_output_directory
 
 __all__ = ["simulate"]
 
@@ -22,6 +22,10 @@ class Kind(StrEnum):
     add_func = "add-func"
     pnl_gp = "pnl-gp"
     pnl_mult = "pnl-mult"
+    mlp = "mlp"
+    mim = "mim"
+    sigmoid = "sigmoid"
+    sigmoid_mix = "sigmoid-mix"
     syntren = "syntren"
 
 
@@ -50,7 +54,13 @@ class FileFormat(StrEnum):
 
 
 def simulate(
-    kind: Annotated[Kind, typer.Argument(help="Mechanisms of the paper, or a transcription network (syntren).")],
+    kind: Annotated[
+        Kind,
+        typer.Argument(
+            help="Mechanisms of the paper, of other simulations (mlp, mim, sigmoid, sigmoid-mix), or a transcription "
+            "network (syntren)."
+        ),
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Directory for data, truth and configuration.")],
     graph: Annotated[
         GraphKind | None, typer.Option(help="Erdos-Renyi (default), scale-free, complete or empty; not for syntren.")
@@ -71,7 +81,7 @@ def simulate(
     """Simulate data with a known graph: writes data, truth.json, truth.csv and simulation.json."""
     from grandag.simulate import files
 
-    check_directory(output)
+    check_output_directory(output)
     scenario = files.simulate(
         str(kind),
         graph=graph and str(graph),

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from grandag.cli.common import visible
 from grandag.report.facts import edge_table, explanations, headline
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def print_result(facts: dict[str, Any], output: Path | None, most: int = 40) -> 
     for position, name in enumerate(header):
         table.add_column(name, justify="left" if position < 2 else "right", overflow="fold")
     for row in rows:
-        table.add_row(*map(escape, row))
+        table.add_row(*(escape(visible(cell)) for cell in row))
     console.print(table)
     n_edges = len(facts["edges"])
     if n_edges > most:
@@ -49,16 +50,16 @@ def print_refinement(before: Learned, after: Learned) -> None:
     for edge in after.edges().to_dict(orient="records"):
         pair = edge["source"], edge["target"]
         was = "yes" if pair in old else "reversed" if pair[::-1] in old else "no"
-        table.add_row(*map(escape, pair), f"{edge['evidence']:.1f}", was)
+        table.add_row(*(escape(visible(name)) for name in pair), f"{edge['evidence']:.1f}", was)
     new = {tuple(pair) for pair in after.edges()[["source", "target"]].to_numpy()}
     for pair, worth in old.items():
         if pair not in new and pair[::-1] not in new:
-            table.add_row(*map(escape, pair), f"({worth:.1f})", "dropped")
+            table.add_row(*(escape(visible(name)) for name in pair), f"({worth:.1f})", "dropped")
     console.print(table)
     totals = before.values["evidence"], after.values["evidence"]
     console.print(f"Evidence in nats: {totals[0]:,.1f} as given, {totals[1]:,.1f} refined.", highlight=False)
     for note in after.notes:
-        console.print(note, highlight=False)
+        console.print(visible(note), highlight=False, markup=False)
 
 
 def print_trials(result: Tuning, most: int = 5) -> None:

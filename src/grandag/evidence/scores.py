@@ -25,9 +25,11 @@ Parents = tuple[int, ...]
 
 _INFINITE = np.log(1e6)
 _LARGEST_LENGTH_SCALE = 50.0
-_LARGEST_VARIANCE = 100.0
+_LARGEST_VARIANCE = 20.0
 _LEAST_VARIANCE = 1e-5
 _START = {"length_scale": 2.0, "interaction": 0.8, "additive": 0.1, "noise": 0.1}
+_UNSURE = 1.0
+"""Nats below the cost of an edge from which a variable is tried as a further parent; z deviations promise z^2 / 2."""
 _MAX_EVALUATIONS = 60
 _N_SHUFFLED = 16
 
@@ -51,12 +53,15 @@ class LocalScores:
         self.config, self.n_threads = config, n_threads
         by_size = 1 + 1.3 * float(np.log(self.n_variables))
         self.cost_per_edge = by_size if config.cost_per_edge is None else config.cost_per_edge
+        self.promising = float(np.sqrt(2 * max(self.cost_per_edge - _UNSURE, 0.0)))
         shuffled = np.ascontiguousarray(columns[rng.permutation(n)].T, dtype=np.float32)
         self._columns, self._few_columns = shuffled, np.ascontiguousarray(shuffled[:, : config.n_few_rows])
         self.scale = n / self._few_columns.shape[1]
         self.n_blocks = max(1, -(-n // config.block_rows))
         self._few: dict[tuple[int, Parents], Fit] = {}
         self._full: dict[tuple[int, Parents], Fit] = {}
+        self._losses: dict[tuple[int, Parents, Parents], float] = {}
+        self._few_losses: dict[tuple[int, Parents, Parents], float] = {}
         self._promises: dict[tuple[int, Parents], np.ndarray] = {}
         self._local = threading.local()
         self._shuffled = rng.permuted(shuffled[rng.integers(self.n_variables, size=_N_SHUFFLED)], axis=1)
@@ -96,11 +101,26 @@ class LocalScores:
         """Evidence on all rows, minus the cost of the edges."""
         return self.full(child, parents, near) - self.cost_per_edge * len(parents)
 
-    def without(self, child: int, parents: Parents, dropped: Iterable[int]) -> float:
-        """Evidence on all rows with the length scales of these parents at infinity and everything else kept."""
-        log_parameters = self.fit(child, parents).log_parameters.copy()
-        log_parameters[[parents.index(parent) for parent in dropped]] = _INFINITE
-        return self._evaluate(child, parents, log_parameters)
+    def loss(self, child: int, parents: Parents, dropped: Parents) -> float:
+        """Nats that all rows lose with the length scales of these parents at infinity and everything else kept."""
+        key = child, parents, dropped
+        if key not in self._losses:
+            log_parameters = _without(self.fit(child, parents).log_parameters, parents, dropped)
+            self._losses[key] = self.full(child, parents) - self._evaluate(child, parents, log_parameters)
+        return self._losses[key]
+
+    def few_loss(self, child: int, parents: Parents, dropped: Parents) -> float:
+        """The same on few rows, with the hyper-parameters of all rows if they are known."""
+        key = child, parents, dropped
+        if key not in self._few_losses:
+            kept = (self._full.get((child, parents)) or self.few_fit(child, parents)).log_parameters
+            inputs, target = self._few_columns[list(parents)], self._few_columns[child]
+            values = [
+                block_evidence(inputs, target, at, 1, self._workspace(), False)[0]
+                for at in (kept, _without(kept, parents, dropped))
+            ]
+            self._few_losses[key] = float(values[0] - values[1])
+        return self._few_losses[key]
 
     def promise(self, child: int, parents: Parents) -> np.ndarray:
         """How much each variable promises as a further parent, in standard deviations; on one block of rows."""
@@ -183,6 +203,13 @@ class LocalScores:
         lower = [self.config.least_length_scale] * n_parents + least + [self.config.least_noise]
         upper = [_LARGEST_LENGTH_SCALE] * n_parents + largest + [2.0]
         return np.log(lower), np.log(upper)
+
+
+def _without(log_parameters: np.ndarray, parents: Parents, dropped: Parents) -> np.ndarray:
+    """Hyper-parameters with the length scales of some parents at infinity."""
+    changed = log_parameters.copy()
+    changed[[parents.index(parent) for parent in dropped]] = _INFINITE
+    return changed
 
 
 def _gaussian(target: np.ndarray) -> Fit:

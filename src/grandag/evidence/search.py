@@ -22,10 +22,10 @@ from grandag.graph import topological_order
 
 __all__ = ["Knowledge", "Move", "Searched", "climb"]
 
-_PROMISING = 3.0
-"""Standard deviations from which a variable is tried as a further parent."""
 _SLACK = 3.0
 """Nats (of all rows) that few rows may speak against a place that all rows are still asked about."""
+_AT_ONCE = 4
+"""Plans that are tried together, for several threads; the same for any number of them."""
 _LEAST_GAIN = 0.05
 """Nats that a move has to bring: what fits of the same parents may differ by."""
 
@@ -68,14 +68,27 @@ class _Plan(NamedTuple):
         return frozenset(self.candidates.items())
 
 
+class _Choice(NamedTuple):
+    """The parents that a child chose among candidates and further ones."""
+
+    candidates: frozenset[int]
+    further: frozenset[int]
+    parents: Parents
+
+    def answers(self, candidates: frozenset[int], further: frozenset[int]) -> bool:
+        """Whether the choice is the same among fewer candidates: those it fell on are still there."""
+        return candidates <= self.candidates and further.issuperset(self.parents) and further <= self.further
+
+
 def climb(
     scores: LocalScores, parents: list[Parents], knowledge: Knowledge, report: Callable[[Searched], None]
 ) -> Searched:
     """Reinsert nodes until none brings anything; Ctrl-C ends the search with the best graph so far."""
     state = Searched(list(parents), sum(scores.score(j, p) for j, p in enumerate(parents)))
     rejected: set[frozenset[tuple[int, Parents]]] = set()
+    choices: list[list[_Choice]] = [[] for _ in parents]
     try:
-        while _improve(scores, state, knowledge, rejected):
+        while _improve(scores, state, knowledge, rejected, choices):
             report(state)
     except KeyboardInterrupt:
         state.was_interrupted = True
@@ -83,26 +96,31 @@ def climb(
 
 
 def _improve(
-    scores: LocalScores, state: Searched, knowledge: Knowledge, rejected: set[frozenset[tuple[int, Parents]]]
+    scores: LocalScores,
+    state: Searched,
+    knowledge: Knowledge,
+    rejected: set[frozenset[tuple[int, Parents]]],
+    choices: list[list[_Choice]],
 ) -> bool:
     """Make the first of the most promising reinsertions that improves the evidence, if any does."""
     nodes = range(len(state.parents))
     scores.each(lambda j: scores.few(j, state.parents[j]), nodes)
-    promises = scores.each(lambda j: scores.promise(j, state.parents[j]), nodes)
-    promising = (np.array(promises).T > _PROMISING) & knowledge.allowed
+    promise = np.array(scores.each(lambda j: scores.promise(j, state.parents[j]), nodes)).T
+    promising = (promise > scores.promising) & knowledge.allowed
     plans = scores.each(lambda k: _plans(scores, state.parents, k, promising, knowledge), nodes)
-    for plan in sorted((plan for some in plans for plan in some), key=lambda plan: -plan.promise):
-        if plan.signature in rejected:
-            continue
-        changes = _carry_out(scores, state.parents, plan, knowledge)
-        gain = sum(scores.score(j, new) - scores.score(j, state.parents[j]) for j, new in changes.items())
-        if gain > _LEAST_GAIN:
-            for j, new in changes.items():
-                state.parents[j] = new
-            state.total += gain
-            state.moves.append(Move(plan.node, gain, state.total))
-            return True
-        rejected.add(plan.signature)
+    best_first = sorted((plan for some in plans for plan in some), key=lambda plan: -plan.promise)
+    untried = [plan for plan in best_first if plan.signature not in rejected]
+    for first in range(0, len(untried), _AT_ONCE):
+        some = untried[first : first + _AT_ONCE]
+        for plan, changes in zip(some, _carry_out(scores, state.parents, some, knowledge, choices), strict=True):
+            gain = sum(scores.score(j, new) - scores.score(j, state.parents[j]) for j, new in changes.items())
+            if gain > _LEAST_GAIN:
+                for j, new in changes.items():
+                    state.parents[j] = new
+                state.total += gain
+                state.moves.append(Move(plan.node, gain, state.total))
+                return True
+            rejected.add(plan.signature)
     return False
 
 
@@ -117,43 +135,62 @@ def _plans(
     gaining = {j for j in others if promising[node, j] or (j in parents[node] and allowed[node, j])}
     with_node = {j: _changed(parents[j], add=node) for j in gaining}
     without_node = {j: _changed(parents[j], drop=node) for j in children}
-    gains = {j: max(0.0, _few_gain(scores, parents, j, new)) for j, new in with_node.items()}
-    losses = {j: _few_gain(scores, parents, j, new) for j, new in without_node.items()}
+    gains = {j: _most_gained(scores, parents[j], j, new) for j, new in with_node.items()}
+    losses = {j: _most_gained(scores, parents[j], j, new) for j, new in without_node.items()}
     plans = []
     for place in range(len(others) + 1):
         before, after = others[:place], others[place:]
         if any(required[node, j] for j in before) or any(required[j, node] for j in after):
             continue
         candidates = {j: without_node[j] for j in before if j in children}
-        candidates |= {j: with_node[j] for j in after if gains.get(j, 0.0) > 0}
+        candidates |= {j: with_node[j] for j in after if gains.get(j, -np.inf) > -_SLACK}
         new = tuple(sorted(wanted.intersection(before)))
         if new != parents[node]:
             candidates[node] = new
         if not candidates:
             continue
-        gain = _few_gain(scores, parents, node, new)
-        gain += sum(losses[j] for j in before if j in children) + sum(gains.get(j, 0.0) for j in after)
-        if gain > -_SLACK:
+        gain = _most_gained(scores, parents[node], node, new)
+        gain += sum(losses[j] for j in before if j in children) + sum(max(gains.get(j, 0.0), 0.0) for j in after)
+        if gain > -_SLACK or (candidates.keys() == {node} and set(parents[node]) < set(new)):
             plans.append(_Plan(gain, node, (*before, node, *after), candidates))
     return sorted(plans, key=lambda plan: -plan.promise)
 
 
-def _few_gain(scores: LocalScores, parents: list[Parents], child: int, new: Parents) -> float:
-    """What few rows say that all rows would gain by new parents of a child."""
-    return float(scores.scale) * (scores.few(child, new, parents[child]) - scores.few(child, parents[child]))
+def _most_gained(scores: LocalScores, parents: Parents, child: int, new: Parents) -> float:
+    """What few rows say that a child would gain at most by choosing among new parents: it may take one of them only."""
+    evidence = scores.few(child, new, parents) - scores.few(child, parents)
+    n_fewer = len(set(parents) - set(new)) - (not set(new) <= set(parents))
+    return float(scores.scale) * evidence + scores.cost_per_edge * n_fewer
 
 
-def _carry_out(scores: LocalScores, parents: list[Parents], plan: _Plan, knowledge: Knowledge) -> dict[int, Parents]:
-    """The parents that the nodes of a plan choose among the candidates, by all rows."""
-    place = {j: k for k, j in enumerate(plan.order)}
+def _carry_out(
+    scores: LocalScores,
+    parents: list[Parents],
+    plans: list[_Plan],
+    knowledge: Knowledge,
+    choices: list[list[_Choice]],
+) -> list[dict[int, Parents]]:
+    """The parents that the nodes of each plan choose among the candidates, by all rows."""
+    places = [{j: k for k, j in enumerate(plan.order)} for plan in plans]
 
-    def chosen(child: int) -> Parents:
-        further = [i for i in np.flatnonzero(knowledge.allowed[:, child]).tolist() if place[i] < place[child]]
+    def chosen(child: int) -> dict[int, Parents]:
+        return {k: chosen_in(child, k) for k, plan in enumerate(plans) if child in plan.candidates}
+
+    def chosen_in(child: int, k: int) -> Parents:
+        candidates = frozenset(plans[k].candidates[child])
+        allowed = np.flatnonzero(knowledge.allowed[:, child]).tolist()
+        further = candidates.union(i for i in allowed if places[k][i] < places[k][child])
+        for earlier in choices[child]:
+            if earlier.answers(candidates, further):
+                return earlier.parents
         required = frozenset(np.flatnonzero(knowledge.required[:, child]).tolist())
-        return choose(scores, child, plan.candidates[child], further, required, parents[child])
+        found = choose(scores, child, plans[k].candidates[child], further, required, parents[child])
+        choices[child].append(_Choice(candidates, further, found))
+        return found
 
-    children = list(plan.candidates)
-    return dict(zip(children, scores.each(chosen, children), strict=True))
+    children = sorted({child for plan in plans for child in plan.candidates})
+    by_child = dict(zip(children, scores.each(chosen, children), strict=True))
+    return [{child: by_child[child][k] for child in plan.candidates} for k, plan in enumerate(plans)]
 
 
 def _changed(parents: Parents, *, add: int | None = None, drop: int | None = None) -> Parents:

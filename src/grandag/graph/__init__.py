@@ -41,6 +41,7 @@ from grandag.graph.equivalence import (
     v_structures,
 )
 from grandag.graph.formats import (
+    check_ending,
     from_adjacency_table,
     from_dagitty,
     from_dot,
@@ -48,6 +49,7 @@ from grandag.graph.formats import (
     from_gml,
     from_graphml,
     from_json,
+    no_formula,
     read_graph,
     to_adjacency_table,
     to_dagitty,
@@ -63,6 +65,7 @@ __all__ = [
     "GraphError",
     "ancestors",
     "as_graph",
+    "check_ending",
     "directed_part",
     "from_adjacency_table",
     "from_causal_learn",
@@ -80,6 +83,7 @@ __all__ = [
     "is_cpdag",
     "members",
     "nearest_dag",
+    "no_formula",
     "orient",
     "read_graph",
     "restricted_class",

@@ -340,6 +340,11 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         save(path, self._fitted(), self.method, parameters, has_own_names=hasattr(self, "feature_names_in_"))
 
     @classmethod
+    def is_consistent(cls, learned: Learned) -> bool:
+        """Do matrices, values and trace of a saved model fit together, as far as this method uses them?"""
+        return True
+
+    @classmethod
     def restored(cls, learned: Learned, parameters: Mapping[str, Any], *, has_own_names: bool) -> Self:
         """A fitted estimator from what `save` wrote."""
         model = cls(**parameters)

@@ -31,6 +31,7 @@ from grandag.tuning.held_out import FEWEST_ROWS, HeldOutFit, held_out_fit
 from grandag.tuning.samplers import Search, searching
 from grandag.tuning.spaces import Space, space_of, used_part
 from grandag.version import __version__
+from grandag.writing import replacing_directory
 
 __all__ = ["Trial", "Tuning", "tune"]
 
@@ -133,8 +134,11 @@ class Tuning:
 
     def save(self, directory: str | Path) -> None:
         """Write trials.csv, and best.json with the best parameters and the configuration of the search."""
-        directory = Path(directory)
-        directory.mkdir(parents=True, exist_ok=True)
+        with replacing_directory(directory) as new:
+            self.write(new)
+
+    def write(self, directory: Path) -> None:
+        """Write these files to a directory that is there."""
         self.frame.to_csv(directory / "trials.csv", index=False)
         best = {
             "method": self.method,

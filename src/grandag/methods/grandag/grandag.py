@@ -398,3 +398,13 @@ class GraNDAG(StochasticLearner, GraNDAGConfig):
     conditional = NetworkConditional
     presets = ("default", "fast", "paper")
     recorded_for_reports = {"record_A_phi": True}  # noqa: RUF012 (typed in the base class)
+
+    @classmethod
+    def is_consistent(cls, learned: Learned) -> bool:
+        """Is there a matrix A_phi for each row of the trace, if they were kept, and a number for the score?"""
+        history, trace = learned.matrices.get("A_phi_trace"), learned.trace
+        is_history = history is None or (
+            trace is not None and "iteration" in trace and history.shape[:-2] == (len(trace),)
+        )
+        is_history &= history is None or history.dtype.kind == "f"
+        return is_history and isinstance(learned.values.get("held_out_log_likelihood", 0.0), float)
