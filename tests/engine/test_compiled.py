@@ -84,6 +84,7 @@ def test_compilation_of_the_evidence_is_announced_by_itself(caplog):
         function._cache.flush()
     with caplog.at_level(logging.WARNING, logger="grandag"), announcing_compilation():
         add_twice.compile((numba.int64, numba.int64))
+        assert len(caplog.records) == 1
         add.compile((numba.float32, numba.float32))
     assert [record.message.split(" for ")[0] for record in caplog.records] == [
         "Compiling the search by evidence",

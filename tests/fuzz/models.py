@@ -26,7 +26,9 @@ def originals(directory) -> dict[str, bytes]:
     """A small saved model of each kind of conditionals, by the name of its method."""
     rows = table(np.random.default_rng(0))
     models = {
-        "grandag": grandag.GraNDAG(max_iterations=60, n_units=3, record_A_phi=True, prune=False, random_state=0),
+        "grandag": grandag.GraNDAG(
+            max_iterations=60, n_units=3, record_A_phi=True, refine=False, prune=False, random_state=0
+        ),
         "cam": grandag.CAM(prune_cutoff=0.5),
         "dag-gnn": grandag.DAGGNN(
             n_epochs=2, weight_threshold=0.0, n_encoder_units=2, n_decoder_units=2, random_state=0
