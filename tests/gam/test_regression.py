@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from grandag.gam import SplineTable
-from grandag.gam.regression import _derivatives, _Problem, _solve, basis_size
+from grandag.gam.regression import _derivatives, _log, _Problem, _solve, basis_size
 from grandag.table import TableError
 from tests import reference
 from tests.conftest import SHARED
@@ -242,3 +242,8 @@ def test_a_curve_of_its_own_is_the_term_in_and_beyond_the_rows(rng):
         points = np.linspace(-8, 8, 400)
         np.testing.assert_allclose(fit.term_curve(parent)(points), fit.curve(parent, points)[0], rtol=1e-6, atol=1e-4)
     assert fit.intercept == pytest.approx(y.mean())
+
+
+def test_a_pivot_of_zero_is_always_lost():
+    """It warned of a division by zero, on columns with an outlier; warnings are errors here."""
+    np.testing.assert_array_equal(_log(np.array([1.0, 0.0])), [0.0, -np.inf])
