@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from grandag.gam import SplineTable
-from grandag.gam.regression import _derivatives, _Problem, _solve, basis_size
+from grandag.gam.regression import _derivatives, _log, _Problem, _solve, basis_size
 from grandag.table import TableError
 from tests import reference
 from tests.conftest import SHARED
@@ -50,7 +50,7 @@ def test_derivatives_of_the_criterion(rng, rho):
     X, y = X - X.mean(axis=0), (y - y.mean()) / y.std()
     penalty = np.where(np.arange(p) % 4 == 3, 0.0, rng.uniform(0.1, 3, size=p))
     nothing_to_lose = (SimpleNamespace(mgcv_form=SimpleNamespace(pivots=np.ones(1))),) * 3
-    problem = _Problem(X.T @ X / n, X.T @ y / n, penalty, np.repeat(np.arange(3), 4), nothing_to_lose, n, 1.0)
+    problem = _Problem(X.T @ X / n, X.T @ y / n, penalty, np.repeat(np.arange(3), 4), nothing_to_lose, n, 1.0, 1.0)
     gradient, hessian = _derivatives(_solve(problem, rho))
     here, step = _solve(problem, rho).gcv, 1e-4
     for i in range(3):
@@ -242,3 +242,8 @@ def test_a_curve_of_its_own_is_the_term_in_and_beyond_the_rows(rng):
         points = np.linspace(-8, 8, 400)
         np.testing.assert_allclose(fit.term_curve(parent)(points), fit.curve(parent, points)[0], rtol=1e-6, atol=1e-4)
     assert fit.intercept == pytest.approx(y.mean())
+
+
+def test_a_pivot_of_zero_is_always_lost():
+    """It warned of a division by zero, on columns with an outlier; warnings are errors here."""
+    np.testing.assert_array_equal(_log(np.array([1.0, 0.0])), [0.0, -np.inf])

@@ -271,6 +271,12 @@ def _statistics(values: np.ndarray, z: np.ndarray, rank: float) -> list[float]:
     return [whole + u * u + nu * v * v + cross, whole + u * u + nu * v * v - cross]
 
 
+def _log(values: np.ndarray) -> np.ndarray:
+    """The logarithm, -inf for a pivot of 0: a part that is always lost."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(values))
+
+
 @dataclass(frozen=True)
 class _Problem:
     """Cross-products of one regression of a standardised target."""
@@ -298,7 +304,7 @@ class _Problem:
         lost = None
         for term in np.flatnonzero(rho + last <= limit):
             form, columns = self.bases[term].mgcv_form, np.flatnonzero(self.term == term)
-            weak = form.factor[rho[term] + np.log(form.pivots) <= limit]
+            weak = form.factor[rho[term] + _log(form.pivots) <= limit]
             lost = np.zeros_like(self.G) if lost is None else lost
             lost[np.ix_(columns, columns)] = math.exp(rho[term]) * weak.T @ weak
         return lost
@@ -307,7 +313,7 @@ class _Problem:
     def _log_pivots(self) -> np.ndarray:
         """(q, 2) logarithms of the largest and the smallest pivot of each penalty; a line has none."""
         pivots = [basis.mgcv_form.pivots for basis in self.bases]
-        return np.array([np.log(values[[0, -1]]) if len(values) else (-np.inf, np.inf) for values in pivots])
+        return np.array([_log(values[[0, -1]]) if len(values) else (-np.inf, np.inf) for values in pivots])
 
     @functools.cached_property
     def _log_rounding(self) -> float:

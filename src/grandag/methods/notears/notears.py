@@ -19,7 +19,7 @@ import scipy.linalg
 from threadpoolctl import threadpool_limits
 
 from grandag.knowledge import Masks
-from grandag.learned import Convergence, Learned, TrainingError
+from grandag.learned import Convergence, Learned
 from grandag.methods.estimator import StochasticLearner, estimator
 from grandag.methods.notears.orthantwise import minimise
 from grandag.methods.stages.augmented_lagrangian import Multipliers, Solved, minimise_subject_to_h
@@ -158,11 +158,8 @@ def learn(
     """Weights by continuous optimisation, thresholded; then least squares for the final graph."""
     neighbours_rng, _, _, refine_rng = rng.spawn(4)
     opened = open_edges(table, knowledge, config, neighbours_rng, listener)
-    with np.errstate(over="ignore", invalid="ignore"):
-        data = moments(opened.rows)
-        fitted = data if config.intercept else about_zero(data)
-    if not np.isfinite(fitted.covariance).all():
-        raise TrainingError("The squares of the columns are too large for a computer: use standardise=True.")
+    data = moments(opened.rows)
+    fitted = data if config.intercept else about_zero(data)
     result = notears(fitted.covariance, opened.allowed, config, listener=listener)
     cut = cut_weights(result.weights, table, knowledge, config, refine_rng, listener)
     final = least_squares(data, cut.adjacency).in_units(opened.scaling)
