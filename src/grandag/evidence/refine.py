@@ -35,8 +35,7 @@ class Refined(NamedTuple):
     edge_evidence: np.ndarray
     """(d, d): nats lost when the edge is taken out; 0 where there is no edge.
 
-    The child's fit is made anew where that can make it close; losses above 25 nats are those of the old fit with the
-    length scale at infinity, which overstates them.
+    The child's fit is made anew, on all rows or, where more than 25 nats are lost, on few: then it is an estimate.
     """
     log_parameters: list[np.ndarray]
     """For each variable: log length scales of its parents, in ascending order, then log s_f, log s_a, log noise."""

@@ -63,13 +63,13 @@ def eliminate(scores: LocalScores, child: int, parents: Parents, required: froze
 
 
 def loss(scores: LocalScores, child: int, parents: Parents, parent: int) -> float:
-    """Nats that are lost without this parent; the fit is made anew only where that is close."""
-    lost = scores.loss(child, parents, (parent,))
-    if lost < _CLOSE:
-        lost = scores.full(child, parents) - scores.full(
-            child, tuple(other for other in parents if other != parent), parents
-        )
-    return lost
+    """Nats that are lost without this parent, everything else fitted anew: on few rows where that is clear."""
+    fewer = tuple(other for other in parents if other != parent)
+    if scores.loss(child, parents, (parent,)) >= _CLOSE:
+        lost = scores.scale * (scores.few(child, parents) - scores.few(child, fewer, parents))
+        if lost >= _CLOSE:
+            return lost
+    return scores.full(child, parents) - scores.full(child, fewer, parents)
 
 
 def _without_idle(scores: LocalScores, child: int, parents: Parents, settled: set[int]) -> Parents:
