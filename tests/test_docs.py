@@ -47,6 +47,26 @@ def test_python_of_the_readme(tmp_path, monkeypatch):
     assert (tmp_path / "model.npz").exists()
 
 
+def test_commands_of_the_readme_are_on_the_path_of_its_reader(tmp_path):
+    """What is typed after make, as it is written, in a shell that knows nothing of the environment."""
+    if not (Path(sys.prefix) / "bin" / "activate").exists():
+        pytest.skip("the tests do not run in a virtual environment")
+    (tmp_path / ".venv").symlink_to(sys.prefix)
+    typed = [line for line in commands(README) if not line.startswith("make")]
+    programs = [line.split()[0] for line in typed]
+    assert programs == [".", "grandag"]
+    script = "\n".join(["set -e", typed[0], f"command -v {programs[1]}"])
+    shell = subprocess.run(
+        ["/bin/sh", "-c", script], cwd=tmp_path, env={"PATH": os.defpath}, capture_output=True, text=True, check=True
+    )
+    assert Path(shell.stdout.strip()).name == "grandag"
+
+
+def test_pages_agree_on_the_time_that_the_tests_take():
+    for page in (README, ROOT / "CONTRIBUTING.md"):
+        assert "about five minutes on two free cores" in " ".join(page.read_text(encoding="utf-8").split())
+
+
 def in_the_environment(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     source = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
@@ -209,6 +229,7 @@ def test_ci_runs_the_commands_of_the_readme_and_other_packages():
     script = (ROOT / ".ci" / "run").read_text()
     assert [line for line in script.splitlines() if line.startswith("make")] == [
         "make demo",
+        "make docs",
         "make test-interop",
         "make test",
     ]
