@@ -91,6 +91,17 @@ def test_kept_models_give_an_interval(chain):
     assert confidence(CAM(), chain, 2, random_state=1, n_jobs=1).models == ()
 
 
+def test_an_effect_refits_to_the_table_for_its_interval(chain):
+    model = CAM().fit(chain)
+    refits = confidence(CAM(), chain, 5, random_state=3, n_jobs=1, keep_models=True).models
+    effect = model.average_effect("a", "b", chain, resamples=5, random_state=3, n_jobs=1)
+    assert effect == model.average_effect("a", "b", resamples=refits, random_state=3)
+    assert effect.n_resamples == 5
+    assert model.average_effect("a", "b").interval is None
+    with pytest.raises(ParameterError, match="needs the table to refit to"):
+        model.average_effect("a", "b", resamples=20)
+
+
 def test_progress_and_interruption(chain):
     steps = []
 

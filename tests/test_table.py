@@ -1,10 +1,12 @@
 """Every kind of bad table gets one sentence that names what is wrong and what to do."""
 
 import gzip
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse
 
@@ -37,6 +39,19 @@ def test_kinds_of_numbers():
     np.testing.assert_array_equal(table.values[1], [0, 1, 2, 2])
     polars = pl.DataFrame({"bool": [True, False] * 10, "int": range(20)})
     np.testing.assert_array_equal(as_table(polars).values[1], [0, 1])
+
+
+def test_arrow_tables_keep_their_names():
+    arrow = pa.table({"dose": np.arange(20), "outcome": [None, *np.arange(19.0)]})
+    for table in (as_table(arrow, missing="drop"), as_table(arrow.to_batches()[0], missing="drop")):
+        assert (table.names, table.has_own_names, table.n_dropped) == (("dose", "outcome"), True, 1)
+        np.testing.assert_array_equal(table.values[0], [1, 0])
+
+
+@pytest.mark.parametrize("given", ["x.csv", Path("x.csv")])
+def test_the_name_of_a_file_is_no_table(given):
+    with pytest.raises(TableError, match=r"read it first: read_table\('x.csv'\)"):
+        as_table(given)
 
 
 def test_numbered_columns_become_text(rng):

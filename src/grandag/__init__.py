@@ -1,6 +1,6 @@
 """Gradient-based neural DAG learning: causal graphs from a table of observations.
 
-Names are loaded on first use, so that `import grandag` and `grandag --help` are immediate.
+Names and modules are loaded on first use, so that `import grandag` and `grandag --help` are immediate.
 """
 
 from __future__ import annotations
@@ -11,7 +11,26 @@ from typing import TYPE_CHECKING, Any
 from grandag.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from grandag import datasets, graph, metrics, simulate
+    from grandag import (
+        datasets,
+        diagnostics,
+        drawing,
+        evidence,
+        gam,
+        graph,
+        knowledge,
+        learned,
+        methods,
+        metrics,
+        model,
+        refinement,
+        report,
+        reproduction,
+        resampling,
+        simulate,
+        table,
+        tuning,
+    )
     from grandag.knowledge import Knowledge
     from grandag.learned import Learned, NotConvergedWarning, TrainingError
     from grandag.methods.cam.cam import CAM
@@ -26,6 +45,7 @@ if TYPE_CHECKING:
     from grandag.model import CausalModel
     from grandag.refinement import judge, refine
     from grandag.resampling import confidence
+    from grandag.table import read_table
     from grandag.tuning.tune import tune
 
 __all__ = [
@@ -44,13 +64,28 @@ __all__ = [
     "TrainingError",
     "confidence",
     "datasets",
+    "diagnostics",
+    "drawing",
+    "evidence",
+    "gam",
     "graph",
     "judge",
+    "knowledge",
+    "learned",
     "load",
+    "methods",
     "metrics",
+    "model",
+    "read_table",
     "refine",
+    "refinement",
+    "report",
+    "reproduction",
+    "resampling",
     "simulate",
+    "table",
     "tune",
+    "tuning",
 ]
 
 _HOME = {
@@ -70,11 +105,12 @@ _HOME = {
     "TrainingError": "grandag.learned",
     "judge": "grandag.refinement",
     "load": "grandag.methods.storage",
+    "read_table": "grandag.table",
     "refine": "grandag.refinement",
     "tune": "grandag.tuning.tune",
 }
 
-_MODULES = {"datasets", "graph", "metrics", "simulate"}
+_MODULES = {name for name in __all__ if name not in _HOME}
 
 
 def __getattr__(name: str) -> Any:

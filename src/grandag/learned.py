@@ -102,7 +102,9 @@ class Learned:
     @property
     def model(self) -> CausalModel | None:
         """Graph and conditionals as a model to be used; of an equivalence class, those of `dag`."""
-        return None if self.conditionals is None else CausalModel(self.names, self.dag, self.conditionals)
+        if self.conditionals is None:
+            return None
+        return CausalModel(self.names, self.dag, self.conditionals, self.values.get("observed"))
 
     @property
     def width_by(self) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,7 +20,7 @@ from grandag.diagnostics import noise_checks, spread_rows
 from grandag.graph import is_acyclic, topological_order
 from grandag.parameters import ParameterError, as_generator, check_parameters, integer, number
 from grandag.parameters import random_state as seed_rule
-from grandag.table import Table, TableError, as_table, suggestion
+from grandag.table import Table, TableError, as_frame, as_table, suggestion
 
 __all__ = ["CausalModel", "Conditional", "Effect", "Fixed"]
 
@@ -77,6 +77,8 @@ class CausalModel:
     names: tuple[str, ...]
     adjacency: np.ndarray
     conditionals: tuple[Conditional, ...]
+    observed: np.ndarray | None = field(default=None, repr=False, compare=False)
+    """(5, d) minimum, quartiles and maximum of each column of the table that the model was learned from."""
 
     def __post_init__(self) -> None:
         d = len(self.names)
@@ -132,18 +134,20 @@ class CausalModel:
     ) -> Effect:
         """The change of the outcome's mean when the cause is set to `high` instead of `low`.
 
-        By default these are the quartiles of the cause in this model. `resamples` are models of the same variables
-        fitted to resampled data (estimators, or their `model_`): the interval holds the middle `level` of their
-        effects. A model in which no path leads from the cause to the outcome has the effect 0.
+        By default these are the quartiles of the cause in the table that the model was learned from. `resamples` are
+        models of the same variables fitted to resampled data (estimators, or their `model_`): the interval holds the
+        middle `level` of their effects. A model in which no path leads from the cause to the outcome has the effect 0.
         """
         rules = {"level": number(0, 0.999, open_minimum=True), "random_state": seed_rule}
         check_parameters({"level": level, "random_state": random_state}, rules)
+        if isinstance(resamples, int):
+            raise ParameterError("resamples", "must be models here; estimators refit so many, given the table as X.")
         models = [getattr(resample, "model_", resample) for resample in resamples]
         if len(models) == 1 or not all(isinstance(model, CausalModel) for model in models):
             raise ParameterError("resamples", "must be two or more fitted estimators or their models.")
         if low is None or high is None:
-            quartiles = self.sample(_DRAWS, 0)[self.names[self._node(cause)]].quantile([0.25, 0.75])
-            low, high = (quartiles.iloc[0] if low is None else low), (quartiles.iloc[1] if high is None else high)
+            quartiles = self._quartiles(self._node(cause))
+            low, high = (quartiles[0] if low is None else low), (quartiles[1] if high is None else high)
         contrast = (cause, outcome, float(low), float(high))
         seed = int(as_generator(random_state).integers(2**31))
         effect = self._effect(*contrast, n, seed)
@@ -187,6 +191,13 @@ class CausalModel:
         values, index = self._values(X, parents)
         return pd.Series(self.conditionals[node].mean_and_scale(values)[0], index=index, name=target)
 
+    def _quartiles(self, node: int) -> tuple[float, float]:
+        """The lower and upper quartile of a variable: of the table, or of this model if that is not known."""
+        if self.observed is not None:
+            return float(self.observed[1, node]), float(self.observed[3, node])
+        drawn = np.quantile(self.sample(_DRAWS, 0)[self.names[node]], [0.25, 0.75])
+        return float(drawn[0]), float(drawn[1])
+
     def _effect(self, cause: str, outcome: str, low: float, high: float, n: int, seed: int) -> float:
         target = self.names[self._node(outcome)]
         means = [self.intervene({cause: value}).mean(n, seed)[target] for value in (high, low)]
@@ -226,6 +237,7 @@ class CausalModel:
 
     def _values(self, X: Any, nodes: np.ndarray | None = None) -> tuple[np.ndarray, pd.Index]:
         """The columns of X for some nodes, or for all, and its row labels; a data frame's are found by name."""
+        X = as_frame(X)
         if isinstance(X, Table) or not hasattr(X, "columns"):
             table = as_table(X, min_rows=1, min_columns=1)
             if table.values.shape[1] != len(self.names):

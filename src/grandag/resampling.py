@@ -13,7 +13,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,6 @@ from sklearn.base import clone
 from grandag.graph import directed_part, is_acyclic, skeleton
 from grandag.knowledge import KnowledgeError
 from grandag.learned import Learned, TrainingError
-from grandag.methods.estimator import StructureLearner
 from grandag.parameters import as_generator, check_parameters, integer, one_of
 from grandag.parameters import n_jobs as n_jobs_rule
 from grandag.progress import Listener, Progress
@@ -32,6 +31,22 @@ from grandag.table import Table, TableError, as_table
 __all__ = ["KINDS", "Confidence", "attach", "confidence", "describe"]
 
 KINDS = ("bootstrap", "subsample", "restarts")
+
+
+class Estimator(Protocol):
+    """What is needed of a method to refit it."""
+
+    learned_: Learned
+    missing: str
+
+    def fit(self, X: Any) -> Any:
+        """Learn from a table."""
+
+    def get_params(self) -> dict[str, Any]:
+        """The parameters by name."""
+
+    def set_params(self, **parameters: Any) -> Any:
+        """Change some parameters."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +60,7 @@ class Confidence:
     strengths: np.ndarray  # (refits, d, d)
     n_not_converged: int = 0
     failures: tuple[str, ...] = field(default=(), repr=False)
-    models: tuple[StructureLearner, ...] = field(default=(), repr=False)  # the refitted ones, if they were to be kept
+    models: tuple[Estimator, ...] = field(default=(), repr=False)  # the refitted ones, if they were to be kept
     was_interrupted: bool = False
 
     @property
@@ -109,12 +124,12 @@ class _Refit(NamedTuple):
     """A fitted model or what was learned, whichever is to be kept; or why there is none."""
 
     learned: Learned | None = None
-    model: StructureLearner | None = None
+    model: Estimator | None = None
     failure: str | None = None
 
 
 def confidence(
-    estimator: StructureLearner,
+    estimator: Estimator,
     X: Any,
     resamples: int = 50,
     kind: str = "bootstrap",
@@ -183,15 +198,15 @@ def _in_parallel(jobs: Iterator[Any], n_jobs: int | None) -> Iterator[_Refit]:
     return refits
 
 
-def _quiet(estimator: StructureLearner) -> StructureLearner:
+def _quiet(estimator: Estimator) -> Estimator:
     """A copy that uses one thread and shows nothing."""
-    copy: StructureLearner = clone(estimator)
+    copy: Estimator = clone(estimator)
     alone = {"n_jobs": 1, "verbose": False}
     copy.set_params(**{name: value for name, value in alone.items() if name in copy.get_params()})
     return copy
 
 
-def _refit(estimator: StructureLearner, table: Table, kind: str, rng: np.random.Generator, keep_model: bool) -> _Refit:
+def _refit(estimator: Estimator, table: Table, kind: str, rng: np.random.Generator, keep_model: bool) -> _Refit:
     n = len(table.values)
     if kind == "bootstrap":
         table = table.take(rng.integers(n, size=n))
@@ -208,7 +223,7 @@ def _refit(estimator: StructureLearner, table: Table, kind: str, rng: np.random.
     return _Refit(model.learned_, model if keep_model else None)
 
 
-def attach(model: StructureLearner, result: Confidence) -> None:
+def attach(model: Estimator, result: Confidence) -> None:
     """Give a fitted model the frequencies of its edges, so that they appear wherever its edges do."""
     learned: Learned = model.learned_
     facts = {"frequency": result.frequency, "reverse_frequency": result.frequency.T.copy()}

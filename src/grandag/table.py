@@ -15,8 +15,8 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MIN_ROWS", "Scaling", "Table", "TableError", "as_table", "blocks", "constant_columns", "read_table",
-           "same_columns", "split_rows", "suggestion"]  # fmt: skip
+__all__ = ["MIN_ROWS", "Scaling", "Table", "TableError", "as_frame", "as_table", "blocks", "constant_columns",
+           "read_table", "same_columns", "split_rows", "suggestion"]  # fmt: skip
 
 MIN_ROWS = 10
 """Below this there is nothing to hold out; hundreds of rows are needed for a graph worth reading."""
@@ -83,9 +83,10 @@ class Scaling:
 
 
 def as_table(X: Any, *, missing: str = "error", min_rows: int = MIN_ROWS, min_columns: int = 2) -> Table:
-    """Check a matrix, pandas or polars data frame; `missing="drop"` leaves out rows with missing or infinite values.
+    """Check a matrix, a data frame of pandas or polars, or a table of Arrow.
 
-    A `Table` has been checked before and is returned as it is, if it is large enough.
+    `missing="drop"` leaves out rows with missing or infinite values. A `Table` has been checked before and is returned
+    as it is, if it is large enough.
     """
     table = X if isinstance(X, Table) else _checked(X, missing)
     n_rows, n_columns = table.values.shape
@@ -103,8 +104,16 @@ def as_table(X: Any, *, missing: str = "error", min_rows: int = MIN_ROWS, min_co
     return table
 
 
+def as_frame(X: Any) -> Any:
+    """A table of Arrow as a pandas data frame; anything else as it is, but for the name of a file."""
+    if isinstance(X, str | Path):
+        raise TableError(f"X is a text, {str(X)!r}: to use the table in a file, read it first: read_table({str(X)!r}).")
+    return X.to_pandas() if hasattr(X, "column_names") and hasattr(X, "to_pandas") else X
+
+
 def _checked(X: Any, missing: str) -> Table:
     """Finite numbers with names from whatever a user may have."""
+    X = as_frame(X)
     if hasattr(X, "collect_schema") and not hasattr(X, "to_numpy"):
         raise TableError("X is a polars LazyFrame: collect() it first.")
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):

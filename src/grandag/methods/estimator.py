@@ -6,7 +6,7 @@ import dataclasses
 import sys
 import textwrap
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -45,6 +45,7 @@ from grandag.parameters import (
     plain,
 )
 from grandag.progress import Listener, progress_line
+from grandag.resampling import confidence
 from grandag.table import Table, TableError, as_table, constant_columns
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ if TYPE_CHECKING:
 __all__ = ["StochasticLearner", "StructureLearner", "estimator"]
 
 Class = TypeVar("Class", bound=type)
+
+_REFITS_OF_AN_EFFECT = 20
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
@@ -152,7 +155,9 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         learned = type(self).learn(varying, knowledge, config, self._generator(), listener, held_out)
         learned = learned.with_constants(table.names, np.where(is_constant, table.values[0], np.nan))
         concerns = _concerns(learned, table, varying, checks_noise=self.checks_noise)
-        return replace(learned, notes=(*_notes(learned, table), *learned.notes), concerns=concerns)
+        values = {**learned.values, "observed": np.quantile(table.values, np.linspace(0, 1, 5), axis=0)}
+        notes = (*_notes(learned, table), *learned.notes)
+        return replace(learned, values=values, notes=notes, concerns=concerns)
 
     @classmethod
     def config_type(cls) -> type[Any]:
@@ -291,9 +296,38 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         """The model in which these variables have been set: `intervene({"PKA": 2.0}).sample(n)`, `.mean()`."""
         return self.model_.intervene(values)
 
-    def average_effect(self, cause: str, outcome: str, **options: Any) -> Effect:
-        """The change of the outcome's mean by an intervention on the cause: see `CausalModel.average_effect`."""
-        return self.model_.average_effect(cause, outcome, **options)
+    def average_effect(
+        self,
+        cause: str,
+        outcome: str,
+        X: Any = None,
+        *,
+        resamples: int | Sequence[Any] | None = None,
+        n_jobs: int | None = -1,
+        random_state: Any = 0,
+        **options: Any,
+    ) -> Effect:
+        """The change of the outcome's mean by an intervention on the cause: see `CausalModel.average_effect`.
+
+        Args:
+            cause: The variable that is set.
+            outcome: The variable that is looked at.
+            X: The table that the model was fitted to, for an interval: the method is refitted to bootstrap samples of
+                it, graph and curves. Without it, and without fitted models as `resamples`, there is no interval.
+            resamples: Number of refits, by default 20, or models that were fitted to resampled rows.
+            n_jobs: Processes for the refits, -1 for all cores.
+            random_state: Seed of the refits and of the draws behind the means.
+            options: `low`, `high`, `level` and `n` of `CausalModel.average_effect`.
+        """
+        model = self.model_
+        if resamples is None:
+            resamples = () if X is None else _REFITS_OF_AN_EFFECT
+        if isinstance(resamples, int):
+            if X is None:
+                raise ParameterError("resamples", "needs the table to refit to: average_effect(cause, outcome, X).")
+            refits = confidence(self, X, resamples, random_state=random_state, n_jobs=n_jobs, keep_models=True)
+            resamples = refits.models
+        return model.average_effect(cause, outcome, resamples=resamples, random_state=random_state, **options)
 
     def log_prob(self, X: Any) -> pd.Series:
         """log p(x) of each row of X."""

@@ -139,6 +139,11 @@ def _is_large(value: Any) -> bool:
 
 def load(path: str | Path) -> Any:
     """A fitted model from a file that `save` wrote. No code in the file is run."""
+    if Path(path).exists() and not zipfile.is_zipfile(path):
+        raise ValueError(
+            f"{str(path)!r} is not a model that grandag saved, which is one file that `save` wrote; tables are read by "
+            "`grandag.read_table`, graphs by `grandag.graph.read_graph`."
+        )
     try:
         with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
