@@ -57,6 +57,8 @@ class LocalScores:
         self.n_blocks = max(1, -(-n // config.block_rows))
         self._few: dict[tuple[int, Parents], Fit] = {}
         self._full: dict[tuple[int, Parents], Fit] = {}
+        self._losses: dict[tuple[int, Parents, Parents], float] = {}
+        self._few_losses: dict[tuple[int, Parents, Parents], float] = {}
         self._promises: dict[tuple[int, Parents], np.ndarray] = {}
         self._local = threading.local()
         self._shuffled = rng.permuted(shuffled[rng.integers(self.n_variables, size=_N_SHUFFLED)], axis=1)
@@ -96,11 +98,26 @@ class LocalScores:
         """Evidence on all rows, minus the cost of the edges."""
         return self.full(child, parents, near) - self.cost_per_edge * len(parents)
 
-    def without(self, child: int, parents: Parents, dropped: Iterable[int]) -> float:
-        """Evidence on all rows with the length scales of these parents at infinity and everything else kept."""
-        log_parameters = self.fit(child, parents).log_parameters.copy()
-        log_parameters[[parents.index(parent) for parent in dropped]] = _INFINITE
-        return self._evaluate(child, parents, log_parameters)
+    def loss(self, child: int, parents: Parents, dropped: Parents) -> float:
+        """Nats that all rows lose with the length scales of these parents at infinity and everything else kept."""
+        key = child, parents, dropped
+        if key not in self._losses:
+            log_parameters = _without(self.fit(child, parents).log_parameters, parents, dropped)
+            self._losses[key] = self.full(child, parents) - self._evaluate(child, parents, log_parameters)
+        return self._losses[key]
+
+    def few_loss(self, child: int, parents: Parents, dropped: Parents) -> float:
+        """The same on few rows, with the hyper-parameters of all rows."""
+        key = child, parents, dropped
+        if key not in self._few_losses:
+            kept = self.fit(child, parents).log_parameters
+            inputs, target = self._few_columns[list(parents)], self._few_columns[child]
+            values = [
+                block_evidence(inputs, target, at, 1, self._workspace(), False)[0]
+                for at in (kept, _without(kept, parents, dropped))
+            ]
+            self._few_losses[key] = float(values[0] - values[1])
+        return self._few_losses[key]
 
     def promise(self, child: int, parents: Parents) -> np.ndarray:
         """How much each variable promises as a further parent, in standard deviations; on one block of rows."""
@@ -183,6 +200,13 @@ class LocalScores:
         lower = [self.config.least_length_scale] * n_parents + least + [self.config.least_noise]
         upper = [_LARGEST_LENGTH_SCALE] * n_parents + largest + [2.0]
         return np.log(lower), np.log(upper)
+
+
+def _without(log_parameters: np.ndarray, parents: Parents, dropped: Parents) -> np.ndarray:
+    """Hyper-parameters with the length scales of some parents at infinity."""
+    changed = log_parameters.copy()
+    changed[[parents.index(parent) for parent in dropped]] = _INFINITE
+    return changed
 
 
 def _gaussian(target: np.ndarray) -> Fit:

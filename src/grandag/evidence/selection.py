@@ -52,9 +52,7 @@ def eliminate(scores: LocalScores, child: int, parents: Parents, required: froze
     settled: set[int] = set(required)
     while scores.full(child, parents) > scores.full(child, least, parents) + scores.cost_per_edge:
         value = scores.full(child, parents)
-        losses = {
-            parent: value - scores.without(child, parents, [parent]) for parent in parents if parent not in settled
-        }
+        losses = {parent: _rough_loss(scores, child, parents, parent) for parent in parents if parent not in settled}
         weakest = sorted(losses, key=lambda parent: losses[parent])
         fewer = _without_idle(scores, child, parents, [i for i in weakest if losses[i] < scores.cost_per_edge])
         close = [parent for parent in weakest if losses[parent] < _CLOSE] if fewer == parents else []
@@ -73,18 +71,22 @@ def eliminate(scores: LocalScores, child: int, parents: Parents, required: froze
 
 def loss(scores: LocalScores, child: int, parents: Parents, parent: int) -> float:
     """Nats that are lost without this parent; the fit is made anew only where that is close."""
-    value = scores.full(child, parents)
-    lost = value - scores.without(child, parents, [parent])
+    lost = scores.loss(child, parents, (parent,))
     if lost < _CLOSE:
-        lost = value - scores.full(child, tuple(other for other in parents if other != parent), parents)
+        lost = scores.full(child, parents) - scores.full(child, tuple(other for other in parents if other != parent), parents)
     return lost
+
+
+def _rough_loss(scores: LocalScores, child: int, parents: Parents, parent: int) -> float:
+    """Nats that are lost without this parent, nothing refitted; by few rows where they are clear."""
+    few = scores.few_loss(child, parents, (parent,))
+    return few if few > _CLOSE else scores.loss(child, parents, (parent,))
 
 
 def _without_idle(scores: LocalScores, child: int, parents: Parents, idle: list[int]) -> Parents:
     """Parents without as many of the idle ones, weakest first, as may go together: all, half of them, a quarter …"""
     while len(idle) > 1:
-        loss = scores.full(child, parents) - scores.without(child, parents, idle)
-        if loss < scores.cost_per_edge:
+        if scores.loss(child, parents, tuple(idle)) < scores.cost_per_edge:
             return tuple(parent for parent in parents if parent not in idle)
         idle = idle[: len(idle) // 2]
     return parents
