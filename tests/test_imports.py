@@ -12,7 +12,7 @@ WITHOUT_LEARNERS = ("metrics", "simulate", "datasets")
 """Rooms that hold the truth: they know no learner, only the first layer and each other."""
 
 LAYERS = (
-    ("version", "progress", "table", "graph", "knowledge", "parameters"),
+    ("version", "progress", "table", "reading", "graph", "knowledge", "parameters"),
     ("engine", "gam"),
     ("evidence",),
     ("diagnostics", "model", "learned", "resampling"),
@@ -25,8 +25,8 @@ LAYERS = (
 """The rooms from bottom to top: a room imports from its own layer and from those below it."""
 
 IMPORTS = {
-    "cli": "datasets graph learned methods metrics parameters progress refinement report reproduction resampling "
-    "simulate table tuning version",
+    "cli": "datasets graph learned methods metrics parameters progress reading refinement report reproduction "
+    "resampling simulate table tuning version",
     "datasets": "",
     "diagnostics": "gam table",
     "drawing": "",
@@ -42,6 +42,7 @@ IMPORTS = {
     "model": "diagnostics graph parameters table",
     "parameters": "knowledge",
     "progress": "",
+    "reading": "table",
     "refinement": "diagnostics evidence graph knowledge learned methods parameters progress table",
     "report": "drawing learned methods metrics model parameters table version",
     "reproduction": "datasets drawing graph methods metrics report simulate table tuning version",

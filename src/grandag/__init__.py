@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         methods,
         metrics,
         model,
+        reading,
         refinement,
         report,
         reproduction,
@@ -43,9 +44,9 @@ if TYPE_CHECKING:
     from grandag.methods.random_graph.random_graph import RandomGraph
     from grandag.methods.storage import load
     from grandag.model import CausalModel
+    from grandag.reading import read_table
     from grandag.refinement import judge, refine
     from grandag.resampling import confidence
-    from grandag.table import read_table
     from grandag.tuning.tune import tune
 
 __all__ = [
@@ -77,6 +78,7 @@ __all__ = [
     "metrics",
     "model",
     "read_table",
+    "reading",
     "refine",
     "refinement",
     "report",
@@ -105,7 +107,7 @@ _HOME = {
     "TrainingError": "grandag.learned",
     "judge": "grandag.refinement",
     "load": "grandag.methods.storage",
-    "read_table": "grandag.table",
+    "read_table": "grandag.reading",
     "refine": "grandag.refinement",
     "tune": "grandag.tuning.tune",
 }

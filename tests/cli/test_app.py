@@ -245,8 +245,8 @@ def test_diverged(table):
             [],
             "Error: X contains missing or infinite values in 'b' (20 NaN, first in row 1)",
         ),
-        ("a,b\n" + "1,2\n2,3\n" * 20, ["--columns", "a,bb"], "has no column 'bb': it has a, b."),
-        ("a;b\n" + "1;2\n2;3\n" * 20, [], "has one column, 'a;b': separate columns by commas"),
+        ("a,b\n" + "1,2\n2,3\n" * 20, ["--columns", "a,bb"], "has no column 'bb'; did you mean 'b'?"),
+        ("a;b\n" + "1;2\n2;3,4;5\n" * 20, [], "has one column, 'a;b': say what separates the columns, for"),
         ("a,b\n" + "1,2,3\n" * 20, [], "has lines with more fields than its 2 column names."),
     ],
 )
@@ -296,6 +296,20 @@ def test_wrong_values(table, arguments, message):
     process = run("fit", table, *arguments, env={**os.environ, "COLUMNS": "300"})
     assert process.returncode == 2
     assert message in " ".join(process.stderr.split())
+
+
+def test_files_as_people_have_them(tmp_path):
+    path = tmp_path / "t.csv"
+    values = nonlinear_chain(np.random.default_rng(1), n=100).round(3)
+    rows = [f"p{k}/{a}/{b}/{-9 if k == 3 else c}".replace(".", ",") for k, (a, b, c) in enumerate(values.tolist())]
+    path.write_bytes("\n".join(["Männer/x1/x2/y", *rows, ""]).encode("latin-1"))
+    how = ("--sep", "/", "--decimal", ",", "--encoding", "latin-1", "--na-values", "-9", "--missing", "drop")
+    facts = json.loads(run("fit", path, "--method", "cam", "--exclude", "M*", *how, "--json").stdout)
+    assert facts["nodes"] == ["x1", "x2", "y"]
+    assert facts["notes"][:2] == [
+        "Columns of 't.csv' are separated by '/'.",
+        "Dropped 1 of 100 rows, which have missing or infinite values.",
+    ]
 
 
 def test_columns(table):

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from grandag.cli.common import CONFIDENCE, OUTPUT, AsJson, Columns, Quiet, Seed
+from grandag.cli.common import CONFIDENCE, OUTPUT, AsJson, Quiet, Seed
 from grandag.cli.exits import INTERRUPTED, NOT_CONVERGED
-from grandag.cli.inputs import check_directory, read_data, read_truth
+from grandag.cli.inputs import Reading, check_directory, read_data, read_truth, reads_a_table
 from grandag.cli.options import given_values
 from grandag.methods.registry import METHODS, build
 from grandag.progress import progress_line
@@ -44,6 +44,7 @@ DATA_HELP = "A CSV, TSV or Parquet file with a header, a .npy file, or the name 
 METHOD_HELP = " ".join(f"{method.description}." for method in METHODS.values())
 
 
+@reads_a_table
 def fit(
     data: Annotated[str, typer.Argument(help=DATA_HELP)],
     method: Annotated[
@@ -61,7 +62,7 @@ def fit(
         int | None,
         typer.Option(help="Threads (processes of --resamples), -1 for all cores; results do not depend on it."),
     ] = None,
-    columns: Columns = None,
+    reading: Reading = Reading(),  # noqa: B008
     resamples: Annotated[
         int, typer.Option(min=0, help="Refit so many times and count the edges.", rich_help_panel=CONFIDENCE)
     ] = 0,
@@ -98,7 +99,7 @@ def fit(
     if n_jobs is not None and "n_jobs" in model.get_params():
         model.set_params(n_jobs=n_jobs)
     check_directory(output)
-    frame = read_data(data, columns)
+    frame = read_data(data, reading)
     true = read_truth(data, tuple(map(str, frame.columns)), report, truth)
     from grandag.table import as_table
 

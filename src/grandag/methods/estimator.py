@@ -405,10 +405,10 @@ def _like(X: Any, training: Table, missing: str, estimator: str) -> Table:
 
 def _notes(learned: Learned, table: Table) -> list[str]:
     """Notes that come before those of the method itself."""
-    notes = []
+    notes = [*table.notes]
     if table.n_dropped:
-        rows = "1 row" if table.n_dropped == 1 else f"{table.n_dropped:,} rows"
-        notes.append(f"Dropped {rows} with missing or infinite values.")
+        n_rows = len(table.values) + table.n_dropped
+        notes.append(f"Dropped {table.n_dropped:,} of {n_rows:,} rows, which have missing or infinite values.")
     if not learned.is_dag and learned.conditionals is not None:
         notes.append("Scores, samples and effects are those of one DAG of the equivalence class (dag_).")
     return notes
