@@ -15,8 +15,8 @@ class EvidenceConfig:
     """Nats that an edge has to be worth; by default 1 + 1.3 log d: 4 for 10 variables, 7 for 100."""
     least_length_scale: float = 0.3
     """In standard deviations. Shorter ones fit anything: a degenerate optimum without noise."""
-    least_noise: float = 0.04
-    """Noise variance relative to the variable's; float32 is exact enough from here on."""
+    least_noise: float = 0.003
+    """Noise variance relative to the variable's; covariances in float32 are exact enough from here on."""
     n_few_rows: int = 300
     """Rows that decide what is clear."""
     block_rows: int = 1500

@@ -19,8 +19,7 @@ import numpy as np
 
 from grandag.engine.compiled import compiled, inlined
 from grandag.evidence.kernel import covariance, exponential
-from grandag.evidence.lapack import factorise, invert
-from grandag.evidence.regression import solve, unpack
+from grandag.evidence.regression import invert_covariance, matrices, unpack
 
 __all__ = ["derivatives", "promises"]
 
@@ -37,8 +36,8 @@ def promises(found: np.ndarray, by_chance: np.ndarray) -> np.ndarray:
 def derivatives(inputs: Any, target: Any, log_parameters: Any, candidates: Any, workspace: Any) -> Any:
     """sum_{a<b} G_ab T_ab for the three forms of T, (3, number of candidates)."""
     n = target.size
-    kernel, weights = workspace[: 2 * n * n].reshape(2, n, n)
-    alpha = _weights(inputs, target, log_parameters, kernel, weights)
+    kernel, weights, wide = matrices(workspace, n)
+    alpha = _weights(inputs, target, log_parameters, kernel, weights, wide)
     spread = alpha * alpha
     spread = ((spread - spread.mean()) / max(spread.std(), 1e-12)).astype(np.float32)
     sums = np.zeros((3, candidates.shape[0], n), dtype=np.float32)
@@ -69,7 +68,7 @@ def _accumulate(sums, weights, terms):
 
 
 @compiled
-def _weights(inputs, target, log_parameters, kernel, weights):
+def _weights(inputs, target, log_parameters, kernel, weights, wide):
     """K and G in the upper triangles of these matrices, and alpha; K = 0 and S = I if there are no inputs."""
     n_inputs, n = inputs.shape
     noise = 1.0
@@ -79,11 +78,7 @@ def _weights(inputs, target, log_parameters, kernel, weights):
         inverse_squares, interaction, additive, noise = unpack(log_parameters, n_inputs)
         covariance(inputs, inputs, inverse_squares, interaction, additive, True, kernel)
     weights[:] = kernel
-    for a in range(n):
-        weights[a, a] += np.float32(noise)
-    factorise(weights)
-    alpha = solve(weights, target)
-    invert(weights)
+    _, alpha = invert_covariance(weights, wide, target, noise, True)
     single = alpha.astype(np.float32)
     for a in range(n):
         for b in range(a, n):

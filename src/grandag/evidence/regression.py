@@ -5,8 +5,8 @@
 K is the covariance of `kernel.py`. Hyper-parameters are logarithms, in this order: length scales l_1..l_p, variance of
 the interaction s_f, variance of an additive term s_a, noise variance. Inputs are (p, n), float32.
 
-Two ways to the same number. `dense` factorises S in float32: with a noise of at least 0.04 its error is below 0.05
-nats. `low_rank` finds the few rows that carry K by pivoted Cholesky, to a tolerance far below the noise, in float64;
+Two ways to the same number. `dense` factorises S, in float32 or, where the noise is too small for that, in float64;
+it errs by less than 0.1 nats where the model fits at all. `low_rank` finds the few rows that carry K by pivoted Cholesky, to a tolerance far below the noise, in float64;
 it gives up when they are too many. Many rows are cut into blocks, whose evidence is added.
 """
 
@@ -18,21 +18,31 @@ import numpy as np
 
 from grandag.engine.compiled import compiled
 from grandag.evidence.kernel import covariance, derivative_sums
-from grandag.evidence.lapack import factorise, factorise_double, invert, solve_lower_double, solve_upper_double
+from grandag.evidence.lapack import factorise, invert, solve_lower, solve_upper
 
-__all__ = ["block_evidence", "dense", "low_rank", "new_workspace", "solve", "unpack"]
+__all__ = ["block_evidence", "dense", "invert_covariance", "low_rank", "matrices", "new_workspace", "unpack"]
 
 _TOLERANCE = 2e-5
 """Largest variance of a row that the pivots may leave unexplained, relative to the noise: costs below 0.05 nats."""
 _SINGLE = 5e-7
 """The same relative to the variance of the function, which float32 does not resolve further."""
+_LARGEST_RATIO_FOR_SINGLE = 400
+"""Variance of the function relative to the noise up to which a factorisation in float32 errs by less than 0.05 nats."""
 _RANK_SHARE = 0.12
 """`low_rank` is faster than `dense` up to this rank, as a share of the rows."""
 
 
 def new_workspace(n_rows: int) -> np.ndarray:
-    """Two matrices to work in: fresh memory for each call would cost as much as the kernel."""
-    return np.empty(2 * n_rows**2, dtype=np.float32)
+    """Two matrices of float32 and one of float64: fresh memory for each call would cost as much as the kernel."""
+    return np.empty(4 * n_rows**2, dtype=np.float32)
+
+
+@compiled
+def matrices(workspace: Any, n: int) -> tuple[Any, Any, Any]:
+    """Two (n, n) matrices of float32 and one of float64 in the workspace."""
+    size = n * n
+    wide = workspace[: 2 * size].view(np.float64).reshape(n, n)
+    return workspace[2 * size : 3 * size].reshape(n, n), workspace[3 * size : 4 * size].reshape(n, n), wide
 
 
 @compiled
@@ -60,13 +70,37 @@ def dense(inputs, target, log_parameters, workspace, wants_gradient):
     """Value and gradient -1/2 sum_ab (S^-1 - alpha alpha^T)_ab dS_ab, alpha = S^-1 y; -inf if S is not definite."""
     n_inputs, n = inputs.shape
     inverse_squares, interaction, additive, noise = unpack(log_parameters, n_inputs)
-    matrix = workspace[: n * n].reshape(n, n)
+    matrix, _, wide = matrices(workspace, n)
     covariance(inputs, inputs, inverse_squares, interaction, additive, True, matrix)
-    for a in range(n):
-        matrix[a, a] += np.float32(noise)
     gradient = np.zeros(log_parameters.size)
+    value, alpha = invert_covariance(matrix, wide, target, noise, wants_gradient)
+    if wants_gradient and value > -np.inf:
+        trace = _subtract_outer(matrix, alpha)
+        sums = derivative_sums(inputs, inputs, inverse_squares, interaction, additive, True, matrix)
+        _chain(sums, -0.5, log_parameters, gradient)
+        gradient[-1] = -0.5 * noise * trace
+    return value, gradient
+
+
+@compiled
+def invert_covariance(kernel, wide, target, noise, wants_inverse):
+    """Evidence and alpha of S = K + noise I; K is then replaced by S^-1, if wanted. Only upper triangles are used."""
+    if kernel[0, 0] <= _LARGEST_RATIO_FOR_SINGLE * noise:
+        return _invert(kernel, target, noise, wants_inverse)
+    wide[:] = kernel
+    value, alpha = _invert(wide, target, noise, wants_inverse)
+    if wants_inverse:
+        kernel[:] = wide
+    return value, alpha
+
+
+@compiled
+def _invert(matrix, target, noise, wants_inverse):
+    n = target.size
+    for a in range(n):
+        matrix[a, a] += noise
     if not factorise(matrix):
-        return -np.inf, gradient
+        return -np.inf, np.zeros(n)
     half_determinant = 0.0
     for a in range(n):
         half_determinant += np.log(matrix[a, a])
@@ -74,14 +108,9 @@ def dense(inputs, target, log_parameters, workspace, wants_gradient):
     fit = 0.0
     for a in range(n):
         fit += alpha[a] * target[a]
-    value = -0.5 * fit - half_determinant - 0.5 * n * np.log(2 * np.pi)
-    if wants_gradient:
+    if wants_inverse:
         invert(matrix)
-        trace = _subtract_outer(matrix, alpha)
-        sums = derivative_sums(inputs, inputs, inverse_squares, interaction, additive, True, matrix)
-        _chain(sums, -0.5, log_parameters, gradient)
-        gradient[-1] = -0.5 * noise * trace
-    return value, gradient
+    return -0.5 * fit - half_determinant - 0.5 * n * np.log(2 * np.pi), alpha
 
 
 @compiled
@@ -171,10 +200,10 @@ def low_rank(inputs, target, log_parameters, wants_gradient):
     for k in range(m):
         B[k, k] += noise
     inner = A @ target.astype(np.float64)
-    if not factorise_double(B):
+    if not factorise(B):
         return False, 0.0, gradient
     solved = inner.copy().reshape(1, m)
-    solve_lower_double(B, solved)
+    solve_lower(B, solved)
     half_determinant = 0.5 * (n - m) * np.log(noise)
     fit = 0.0
     for a in range(n):
@@ -184,20 +213,20 @@ def low_rank(inputs, target, log_parameters, wants_gradient):
         fit -= solved[0, k] ** 2
     value = -0.5 * fit / noise - half_determinant - 0.5 * n * np.log(2 * np.pi)
     if wants_gradient:
-        solve_upper_double(B, solved)
+        solve_upper(B, solved)
         alpha = (target - solved[0] @ A) / noise
         upper = np.ascontiguousarray(A[:, pivots])  # L^T, as the solvers read it
         inverse_B = np.eye(m)
-        solve_lower_double(B, inverse_B)
-        solve_upper_double(B, inverse_B)
+        solve_lower(B, inverse_B)
+        solve_upper(B, inverse_B)
         R = np.ascontiguousarray(np.dot(A.T, inverse_B))
-        solve_upper_double(upper, R)
+        solve_upper(upper, R)
         v = solved.copy()
-        solve_upper_double(upper, v)
+        solve_upper(upper, v)
         middle = np.eye(m) - noise * inverse_B
-        solve_upper_double(upper, middle)
+        solve_upper(upper, middle)
         middle = np.ascontiguousarray(middle.T)
-        solve_upper_double(upper, middle)
+        solve_upper(upper, middle)
         cross = (v.reshape(m, 1) * alpha.reshape(1, n) - R.T).astype(np.float32)
         within = (0.5 * (middle - v.reshape(m, 1) * v.reshape(1, m))).astype(np.float32)
         z = np.ascontiguousarray(inputs[:, pivots])

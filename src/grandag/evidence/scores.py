@@ -25,7 +25,7 @@ Parents = tuple[int, ...]
 
 _INFINITE = np.log(1e6)
 _LARGEST_LENGTH_SCALE = 50.0
-_LARGEST_VARIANCE = 100.0
+_LARGEST_VARIANCE = 20.0
 _LEAST_VARIANCE = 1e-5
 _START = {"length_scale": 2.0, "interaction": 0.8, "additive": 0.1, "noise": 0.1}
 _MAX_EVALUATIONS = 60
