@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import random
 import re
+import sys
 from itertools import combinations, pairwise
+from types import SimpleNamespace
 from typing import NamedTuple
 from xml.etree import ElementTree
 
 import networkx as nx
 import pytest
 
-from grandag.drawing import to_svg
+from grandag.drawing import to_png, to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 PROTEINS = ["Raf", "Mek", "Plcg", "PIP2", "PIP3", "Erk", "Akt", "PKA", "PKC", "P38", "Jnk"]
@@ -338,3 +340,42 @@ def test_graph_is_not_modified() -> None:
     copy = graph.copy()
     to_svg(graph)
     assert nx.utils.graphs_equal(graph, copy)
+
+
+def test_legend_shows_the_weakest_and_the_strongest_line():
+    graph = nx.DiGraph([("a", "b", {"strength": 0.5}), ("b", "c", {"strength": 2.0}), ("a", "c", {"strength": 1.0})])
+    root = parse(graph)
+    (legend,) = groups(root, "legend")
+    assert [text.text for text in legend.iter(f"{SVG}text")] == ["strength", "0.5", "2"]
+    widths = [float(line.attrib["stroke-width"]) for line in legend.iter(f"{SVG}line")]
+    drawn = sorted(line.width for line in lines_of(root))
+    assert widths == [drawn[0], drawn[-1]]
+    lowest = max(box.bottom for box in boxes_of(root).values())
+    assert all(float(text.attrib["y"]) > lowest for text in legend.iter(f"{SVG}text"))
+
+
+@pytest.mark.parametrize("strengths", [(None, None), (1.0, 1.0)])
+def test_no_legend_where_all_lines_are_the_same(strengths):
+    edges = [("a", "b", {"strength": strengths[0]}), ("b", "c", {"strength": strengths[1]})]
+    assert groups(parse(nx.DiGraph(edges)), "legend") == []
+
+
+def test_png_has_the_drawing_and_its_names():
+    pytest.importorskip("resvg_py", reason="resvg is in the extra png")
+    plain, named = (to_svg(nx.DiGraph([(name, "b")])) for name in ("a", "c"))
+    first, second = to_png(plain, zoom=3), to_png(named, zoom=3)
+    assert first.startswith(b"\x89PNG")
+    width, height = (int.from_bytes(first[start : start + 4]) for start in (16, 20))
+    size = ElementTree.fromstring(plain).attrib
+    assert (width, height) == tuple(round(3 * float(size[side])) for side in ("width", "height"))
+    assert first != second, "the names are not drawn"
+
+
+def test_png_says_what_it_needs(monkeypatch):
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    with pytest.raises(ValueError, match=r"pip install 'grandag\[png\]'"):
+        to_png("<svg/>")
+    blank = SimpleNamespace(svg_to_bytes=lambda **options: b"no letters")
+    monkeypatch.setitem(sys.modules, "resvg_py", blank)
+    with pytest.raises(ValueError, match="no font for the names"):
+        to_png(to_svg(nx.DiGraph([("a", "b")])))

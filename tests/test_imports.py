@@ -12,13 +12,13 @@ WITHOUT_LEARNERS = ("metrics", "simulate", "datasets")
 """Rooms that hold the truth: they know no learner, only the first layer and each other."""
 
 LAYERS = (
-    ("version", "progress", "table", "reading", "graph", "knowledge", "parameters"),
+    ("version", "progress", "table", "reading", "drawing", "graph", "knowledge", "parameters"),
     ("engine", "gam"),
     ("evidence",),
     ("diagnostics", "model", "learned", "resampling"),
     ("methods",),
     WITHOUT_LEARNERS,
-    ("refinement", "tuning", "drawing", "report"),
+    ("refinement", "tuning", "report"),
     ("reproduction",),
     ("serve", "cli"),
 )
@@ -33,7 +33,7 @@ IMPORTS = {
     "engine": "",
     "evidence": "engine graph progress",
     "gam": "progress table",
-    "graph": "",
+    "graph": "drawing",
     "knowledge": "graph table",
     "learned": "diagnostics graph knowledge model progress table",
     "methods": "diagnostics engine evidence gam graph knowledge learned model parameters progress resampling "

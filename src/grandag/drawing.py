@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 import networkx as nx
 import numpy as np
 
-__all__ = ["BOX_HEIGHT", "Box", "node_boxes", "to_svg"]
+__all__ = ["BOX_HEIGHT", "Box", "node_boxes", "to_png", "to_svg"]
 
 Vertex = str | tuple[int, int]
 """A node's name, or an edge's number and a layer that the edge passes through."""
@@ -26,8 +26,12 @@ Neighbours = dict[Vertex, Vertices]
 BOX_HEIGHT, BOX_PADDING, BOX_GAP, LINE_GAP, LAYER_GAP = 30.0, 12.0, 28.0, 14.0, 40.0
 PORT_GAP, PORTS_WIDEST, ROW_WIDEST, MARGIN = 10.0, 160.0, 720.0, 24.0
 HEAD_LENGTH, HEAD_HALF, FONT_SIZE, TITLE_SIZE = 8.0, 3.5, 13.0, 16.0
+LEGEND_SIZE, SAMPLE_LENGTH, LEGEND_GAP = 11.0, 26.0, 14.0
 INK, LINE, ACCENT, TINT = "#0f172a", "#475569", "#1d4ed8", "#eef4ff"
-FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+FONTS = (
+    "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Liberation Sans', 'Noto Sans', "
+    "'DejaVu Sans', sans-serif"
+)
 
 
 class _Edge(NamedTuple):
@@ -78,6 +82,21 @@ def to_svg(graph: nx.DiGraph[str], *, title: str | None = None, width_by: str = 
     ]
     places = [place for line in layout.lines for place in line]
     return _document(layout.edges, shapes, layout.boxes, places, title, width_by)
+
+
+def to_png(svg: str, zoom: float = 2.0) -> bytes:
+    """A drawing as the content of a PNG file; `zoom` is the number of pixels for each unit of the drawing.
+
+    Needs resvg, `pip install 'grandag[png]'`, and a font on the machine.
+    """
+    try:
+        from resvg_py import svg_to_bytes
+    except ImportError:
+        raise ValueError("PNG needs resvg: pip install 'grandag[png]', or write the drawing as .svg.") from None
+    drawn = bytes(svg_to_bytes(svg_string=svg, zoom=zoom))
+    if "</text>" in svg and drawn == bytes(svg_to_bytes(svg_string=re.sub("<text.*?</text>", "", svg), zoom=zoom)):
+        raise ValueError("This machine has no font for the names: install one (DejaVu Sans), or write it as .svg.")
+    return drawn
 
 
 def node_boxes(graph: nx.DiGraph[str]) -> dict[str, Box]:
@@ -365,7 +384,10 @@ def _document(
     left = min([*places, *(box.x for box in boxes.values())], default=0.0)
     right = max([*places, *(box.x + box.width for box in boxes.values())], default=0.0)
     bottom = max((box.y + BOX_HEIGHT for box in boxes.values()), default=0.0) + MARGIN
-    width = max(right - left, _text_width(title or "", 1.1 * TITLE_SIZE)) + 2 * MARGIN
+    largest = 1.0 if width_by == "frequency" else max((edge.weight or 0.0 for edge in edges), default=0.0)
+    legend = _legend(edges, largest, width_by, bottom)
+    bottom += 2 * LEGEND_SIZE if legend.text else 0.0
+    width = max(right - left, legend.width, _text_width(title or "", 1.1 * TITLE_SIZE)) + 2 * MARGIN
     left, top = (left + right - width) / 2, -MARGIN - (2 * TITLE_SIZE if title else 0.0)
     frame = f'width="{_number(width)}" height="{_number(bottom - top)}"'
     label = title or f"Directed graph (nodes: {len(boxes)}, edges: {len(edges)})"
@@ -379,21 +401,53 @@ def _document(
     if title:
         place = f'x="{_number(left + width / 2)}" y="{_number(top + MARGIN + 0.75 * TITLE_SIZE)}"'
         parts.append(f'<text {place} font-size="{_number(TITLE_SIZE)}" font-weight="600">{_escape(title)}</text>')
-    largest = 1.0 if width_by == "frequency" else max((edge.weight or 0.0 for edge in edges), default=0.0)
     by_weight = sorted(zip(edges, shapes, strict=True), key=lambda pair: pair[0].weight or 0.0)
     parts += [_edge_group(edge, shape, largest, width_by) for edge, shape in by_weight]
     linked = {name for edge in edges for name in edge[:2]}
     parts += [_node_group(name, boxes[name], linked=name in linked) for name in sorted(boxes)]
+    if legend.text:
+        shift = f"translate({_number(left + width - MARGIN - legend.width)} 0)"
+        parts.append(f'<g class="legend" transform="{shift}">{legend.text}</g>')
     return "\n".join([*parts, "</svg>", ""])
 
 
 def _edge_group(edge: _Edge, shape: str, largest: float, width_by: str) -> str:
     """Add a line's width, by its weight relative to the largest, and its tooltip."""
-    share = edge.weight / largest if edge.weight is not None and largest > 0 else 0.35
     text = f"{edge.source} {'→' if edge.directed else '—'} {edge.target}"
     text += "" if edge.weight is None else f", {width_by} {edge.weight:.3g}"
-    look = f'fill="{LINE}" stroke-width="{0.8 + 2.2 * share:.2f}" opacity="{0.6 + 0.3 * share:.2f}"'
+    look = f'fill="{LINE}" {_look(edge.weight, largest)}'
     return f'<g class="edge" {look}><title>{_escape(text)}</title>{shape}</g>'
+
+
+def _look(weight: float | None, largest: float) -> str:
+    """A line's width and opacity by its weight."""
+    share = weight / largest if weight is not None and largest > 0 else 0.35
+    return f'stroke-width="{0.8 + 2.2 * share:.2f}" opacity="{0.6 + 0.3 * share:.2f}"'
+
+
+class _Legend(NamedTuple):
+    """What the widths mean: shapes from x = 0 on, and how far they reach."""
+
+    text: str
+    width: float
+
+
+def _legend(edges: list[_Edge], largest: float, width_by: str, top: float) -> _Legend:
+    """The weakest and the strongest line with their weights; nothing where all lines have one width."""
+    weights = sorted({edge.weight for edge in edges if edge.weight is not None})
+    if len(weights) < 2 or largest <= 0:
+        return _Legend("", 0.0)
+    title = width_by.replace("_", " ")
+    height = f'y="{_number(top + LEGEND_SIZE)}" font-size="{_number(LEGEND_SIZE)}" text-anchor="start"'
+    shapes, x = [f'<text x="0" {height}>{_escape(title)}</text>'], _text_width(title, LEGEND_SIZE) + LEGEND_GAP
+    for weight in (weights[0], weights[-1]):
+        line = f'x1="{_number(x)}" x2="{_number(x + SAMPLE_LENGTH)}"'
+        middle = _number(top + 0.65 * LEGEND_SIZE)
+        shapes.append(f'<line {line} y1="{middle}" y2="{middle}" stroke="{LINE}" {_look(weight, largest)}/>')
+        x += SAMPLE_LENGTH + 5
+        shapes.append(f'<text x="{_number(x)}" {height}>{weight:.2g}</text>')
+        x += _text_width(f"{weight:.2g}", LEGEND_SIZE) + LEGEND_GAP
+    return _Legend("".join(shapes), x - LEGEND_GAP)
 
 
 def _node_group(name: str, box: Box, *, linked: bool) -> str:

@@ -1,6 +1,8 @@
 import json
 import shutil
 import subprocess
+import sys
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import networkx as nx
@@ -11,6 +13,7 @@ from hypothesis import given, settings
 
 from grandag import GraNDAG
 from grandag import graph as g
+from grandag.drawing import to_svg
 from grandag.graph import GraphError, read_graph, to_networkx, write_graph
 from tests.graph.strategies import NAMES, graphs
 
@@ -65,6 +68,25 @@ def test_matrix_alone(tmp_path):
     adjacency, names = read_graph(tmp_path / "graph.npy")
     np.testing.assert_array_equal(adjacency, CPDAG)
     assert names is None
+
+
+def test_drawings(tmp_path, monkeypatch):
+    graph = to_networkx(ADJACENCY, NAMES_3, np.arange(9.0).reshape(3, 3))
+    write_graph(graph, tmp_path / "graph.svg")
+    assert (tmp_path / "graph.svg").read_text(encoding="utf-8") == to_svg(graph)
+    nx.set_edge_attributes(graph, 0.5, "frequency")
+    write_graph(graph, tmp_path / "graph.svg")
+    assert (tmp_path / "graph.svg").read_text(encoding="utf-8") == to_svg(graph, width_by="frequency")
+    with pytest.raises(GraphError, match="does not end in one of"):
+        read_graph(tmp_path / "graph.svg")
+    monkeypatch.setitem(
+        sys.modules, "resvg_py", SimpleNamespace(svg_to_bytes=lambda svg_string, zoom: svg_string.encode())
+    )
+    write_graph(graph, tmp_path / "graph.png")
+    assert (tmp_path / "graph.png").read_bytes() == to_svg(graph, width_by="frequency").encode()
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    with pytest.raises(GraphError, match=r"grandag\[png\]"):
+        write_graph(graph, tmp_path / "graph.png")
 
 
 def test_dot():

@@ -17,6 +17,7 @@ from xml.etree.ElementTree import ParseError
 import networkx as nx
 import numpy as np
 
+from grandag.drawing import to_png, to_svg
 from grandag.graph.algebra import undirected_part
 from grandag.graph.boundary import GraphError, Named, as_graph, as_named, as_networkx, from_networkx
 from grandag.graph.dot import Edge, parse
@@ -284,6 +285,7 @@ _FORMATS = {
     ".json": _Format(to_json, from_json),
 }
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
+_DRAWINGS = (".svg", ".png")
 _ENDINGS = ", ".join([*_FORMATS, *_SEPARATORS, ".npy"])
 
 
@@ -291,17 +293,34 @@ def write_graph(graph: Any, path: str | Path) -> None:
     """Write a graph in the format of the file's ending.
 
     .dot .gv (Graphviz), .dagitty .txt (dagitty), .gml, .graphml, .json, .csv .tsv (adjacency table with names), .npy
-    (the matrix alone).
+    (the matrix alone); .svg and .png are drawings, which cannot be read again. PNG needs `pip install 'grandag[png]'`.
     """
     path = Path(path)
-    if path.suffix in _FORMATS:
+    if path.suffix in _DRAWINGS:
+        _draw(graph, path)
+    elif path.suffix in _FORMATS:
         path.write_text(_FORMATS[path.suffix].to_text(graph), encoding="utf-8")
     elif path.suffix in _SEPARATORS:
         to_adjacency_table(graph).to_csv(path, sep=_SEPARATORS[path.suffix])
     elif path.suffix == ".npy":
         np.save(path, as_named(graph)[0], allow_pickle=False)
     else:
-        raise GraphError(f"{path.name!r} does not end in one of {_ENDINGS}: choose the format by the ending.")
+        endings = ", ".join([_ENDINGS, *_DRAWINGS])
+        raise GraphError(f"{path.name!r} does not end in one of {endings}: choose the format by the ending.")
+
+
+def _draw(graph: Any, path: Path) -> None:
+    """Lines are as wide as edges are frequent over refits, or else strong, where that is known."""
+    graph = as_networkx(graph)
+    has_frequencies = any("frequency" in attributes for *_, attributes in graph.edges(data=True))
+    svg = to_svg(graph, width_by="frequency" if has_frequencies else "strength")
+    if path.suffix == ".svg":
+        path.write_text(svg, encoding="utf-8")
+        return
+    try:
+        path.write_bytes(to_png(svg))
+    except ValueError as error:
+        raise GraphError(str(error)) from None
 
 
 def read_graph(path: str | Path, nodes: Sequence[str] = ()) -> tuple[np.ndarray, tuple[str, ...] | None]:
