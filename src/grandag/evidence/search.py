@@ -117,30 +117,32 @@ def _plans(
     gaining = {j for j in others if promising[node, j] or (j in parents[node] and allowed[node, j])}
     with_node = {j: _changed(parents[j], add=node) for j in gaining}
     without_node = {j: _changed(parents[j], drop=node) for j in children}
-    gains = {j: max(0.0, _few_gain(scores, parents, j, new)) for j, new in with_node.items()}
-    losses = {j: _few_gain(scores, parents, j, new) for j, new in without_node.items()}
+    gains = {j: _most_gained(scores, parents[j], j, new) for j, new in with_node.items()}
+    losses = {j: _most_gained(scores, parents[j], j, new) for j, new in without_node.items()}
     plans = []
     for place in range(len(others) + 1):
         before, after = others[:place], others[place:]
         if any(required[node, j] for j in before) or any(required[j, node] for j in after):
             continue
         candidates = {j: without_node[j] for j in before if j in children}
-        candidates |= {j: with_node[j] for j in after if gains.get(j, 0.0) > 0}
+        candidates |= {j: with_node[j] for j in after if gains.get(j, -np.inf) > -_SLACK}
         new = tuple(sorted(wanted.intersection(before)))
         if new != parents[node]:
             candidates[node] = new
         if not candidates:
             continue
-        gain = _few_gain(scores, parents, node, new)
-        gain += sum(losses[j] for j in before if j in children) + sum(gains.get(j, 0.0) for j in after)
+        gain = _most_gained(scores, parents[node], node, new)
+        gain += sum(losses[j] for j in before if j in children) + sum(max(gains.get(j, 0.0), 0.0) for j in after)
         if gain > -_SLACK:
             plans.append(_Plan(gain, node, (*before, node, *after), candidates))
     return sorted(plans, key=lambda plan: -plan.promise)
 
 
-def _few_gain(scores: LocalScores, parents: list[Parents], child: int, new: Parents) -> float:
-    """What few rows say that all rows would gain by new parents of a child."""
-    return float(scores.scale) * (scores.few(child, new, parents[child]) - scores.few(child, parents[child]))
+def _most_gained(scores: LocalScores, parents: Parents, child: int, new: Parents) -> float:
+    """What few rows say that a child would gain at most by choosing among new parents: it may take one of them only."""
+    evidence = scores.few(child, new, parents) - scores.few(child, parents)
+    n_fewer = len(set(parents) - set(new)) - (not set(new) <= set(parents))
+    return float(scores.scale) * evidence + scores.cost_per_edge * n_fewer
 
 
 def _carry_out(scores: LocalScores, parents: list[Parents], plan: _Plan, knowledge: Knowledge) -> dict[int, Parents]:
