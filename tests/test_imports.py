@@ -12,7 +12,7 @@ WITHOUT_LEARNERS = ("metrics", "simulate", "datasets")
 """Rooms that hold the truth: they know no learner, only the first layer and each other."""
 
 LAYERS = (
-    ("version", "progress", "table", "reading", "drawing", "graph", "knowledge", "parameters"),
+    ("version", "wording", "progress", "table", "reading", "drawing", "graph", "knowledge", "parameters"),
     ("engine", "gam"),
     ("evidence",),
     ("diagnostics", "model", "learned", "resampling"),
@@ -26,9 +26,9 @@ LAYERS = (
 
 IMPORTS = {
     "cli": "datasets graph learned methods metrics parameters progress reading refinement report reproduction "
-    "resampling simulate table tuning version",
+    "resampling simulate table tuning version wording",
     "datasets": "",
-    "diagnostics": "gam table",
+    "diagnostics": "gam table wording",
     "drawing": "",
     "engine": "",
     "evidence": "engine graph progress",
@@ -37,20 +37,21 @@ IMPORTS = {
     "knowledge": "graph table",
     "learned": "diagnostics graph knowledge model progress table",
     "methods": "diagnostics engine evidence gam graph knowledge learned model parameters progress resampling "
-    "table version",
+    "table version wording",
     "metrics": "graph parameters",
     "model": "diagnostics graph parameters table",
     "parameters": "knowledge",
-    "progress": "",
+    "progress": "wording",
     "reading": "table",
-    "refinement": "diagnostics evidence graph knowledge learned methods parameters progress table",
-    "report": "drawing learned methods metrics model parameters table version",
+    "refinement": "diagnostics evidence graph knowledge learned methods parameters progress table wording",
+    "report": "drawing learned methods metrics model parameters table version wording",
     "reproduction": "datasets drawing graph methods metrics report simulate table tuning version",
-    "resampling": "graph knowledge learned parameters progress table",
+    "resampling": "graph knowledge learned parameters progress table wording",
     "simulate": "graph parameters table version",
     "table": "",
     "tuning": "knowledge learned methods parameters progress table version",
     "version": "",
+    "wording": "",
 }
 """What each room imports. `docs/architecture.md` shows it."""
 

@@ -20,6 +20,7 @@ import pandas as pd
 
 from grandag.gam import SplineTable
 from grandag.table import MIN_ROWS, Scaling, Table, constant_columns, same_columns
+from grandag.wording import counted
 
 __all__ = [
     "Concern",
@@ -159,7 +160,7 @@ def graph_concerns(adjacency: np.ndarray, names: Sequence[str], n_rows: int) -> 
     return _concern(
         "few rows per parent",
         table,
-        lambda row: f"{row['parents']:.0f} parents, {row['rows_per_parent']:.0f} rows for each",
+        lambda row: f"{counted(int(row['parents']), 'parent')}, {counted(int(row['rows_per_parent']), 'row')} for each",
         f"There are fewer than {_ROWS_PER_PARENT} rows per parent for {{}}: some of these edges may be chance. Get "
         "more rows, use fewer columns, or forbid impossible edges.",
     )

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
+from grandag.wording import counted
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -39,7 +41,7 @@ class Progress(NamedTuple):
         if self.evidence is not None:
             facts.append(f"evidence {self.evidence:,.1f}")
         if self.n_edges is not None:
-            facts.append(f"{self.n_edges:,} edges")
+            facts.append(counted(self.n_edges, "edge"))
         return ", ".join(facts)
 
 
@@ -65,19 +67,25 @@ _TITLES = {
 }
 
 
+_BAR_WIDTH = 16
+"""Cells: stage and time are always seen, whatever else fits into the rest of the line follows."""
+
+
 @contextmanager
 def progress_line(console: Console | None = None) -> Iterator[Listener | None]:
     """A live line on the terminal (standard error); no listener at all where there is no terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as ProgressBar
+    from rich.table import Column
 
     console = console or Console(stderr=True)
     if not console.is_terminal:
         yield None
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[facts]}"), TimeElapsedColumn())
-    with ProgressBar(*columns, console=console, transient=True) as bar:
+    facts = TextColumn("{task.fields[facts]}", table_column=Column(ratio=1, no_wrap=True))
+    columns = (TextColumn("{task.description}"), TimeElapsedColumn(), BarColumn(bar_width=_BAR_WIDTH), facts)
+    with ProgressBar(*columns, console=console, transient=True, expand=True) as bar:
         task = bar.add_task("Preparing", total=None, facts="")
 
         def listener(progress: Progress) -> None:

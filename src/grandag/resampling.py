@@ -27,6 +27,7 @@ from grandag.parameters import as_generator, check_parameters, integer, one_of
 from grandag.parameters import n_jobs as n_jobs_rule
 from grandag.progress import Listener, Progress
 from grandag.table import Table, TableError, as_table
+from grandag.wording import counted
 
 __all__ = ["KINDS", "Confidence", "attach", "confidence", "describe"]
 
@@ -235,7 +236,7 @@ def attach(model: Estimator, result: Confidence) -> None:
 def describe(result: Confidence) -> str:
     """One sentence on the refits."""
     words = {"bootstrap": "bootstrap samples", "subsample": "halves of the rows", "restarts": "other random states"}
-    parts = [f"Frequencies are from {result.n_done} refits on {words[result.kind]}"]
+    parts = [f"Frequencies are from {counted(result.n_done, 'refit')} on {words[result.kind]}"]
     if result.was_interrupted:
         parts.append(f"interrupted before all {result.n_asked} were done")
     if result.failures:

@@ -43,15 +43,28 @@ def test_prints_a_table(finished):
     assert process.stderr in ("", "Compiling for this machine; this takes up to 20 seconds and happens only once.\n")
 
 
-def test_long_names_are_whole_on_a_narrow_terminal(tmp_path):
+def test_no_name_is_broken_in_a_pipe(tmp_path):
     names = ["concentration_of_the_first_substance_in_the_blood", "time_until_the_patient_could_leave_the_hospital"]
     pd.DataFrame(nonlinear_chain(np.random.default_rng(1))[:, :2], columns=names).to_csv(
         tmp_path / "long.csv", index=False
     )
     process = run("fit", tmp_path / "long.csv", "--method", "cam", env={**os.environ, "COLUMNS": "60"})
-    assert "concent" in process.stdout
-    assert "…" not in process.stdout
-    assert process.stdout.count("_") == sum(name.count("_") for name in names)
+    assert [line.split()[:2] for line in process.stdout.splitlines() if "_" in line] == [names]
+    assert "2 nodes, 1 edge;" in process.stdout
+
+
+def test_a_terminal_shows_notes_once(table):
+    frame = pd.read_csv(table)
+    frame.iloc[3, 1] = np.nan
+    frame.to_csv(table.with_name("gaps.csv"))
+    process = run("fit", table.with_name("gaps.csv"), "--method", "cam", "--missing", "drop", "--resamples", 2)
+    for note in (
+        "Note: Left out the first column, which has no name and counts the rows.",
+        "Note: Dropped 1 of 1,000 rows, which have missing or infinite values.",
+        "Note: Frequencies are from 2 refits on bootstrap samples.",
+    ):
+        assert (process.stdout + process.stderr).count(note.removeprefix("Note: ")) == 1
+        assert note in process.stdout.splitlines()
 
 
 def test_says_what_speaks_against_the_graph(tmp_path):
@@ -524,9 +537,10 @@ def test_knowledge(table, tmp_path):
 def test_resamples(table, tmp_path):
     arguments = ("--method", "cam", "--resamples", 3, "--resample-kind", "subsample", "--n-jobs", 1)
     process = run("fit", table, "--json", "--output", tmp_path, *arguments)
-    edge = json.loads(process.stdout)["edges"][0]
+    facts = json.loads(process.stdout)
+    edge = facts["edges"][0]
     assert 0 <= edge["reverse_frequency"] <= edge["frequency"] <= 1
-    assert process.stderr.splitlines()[0] == "Frequencies are from 3 refits on halves of the rows."
+    assert "Frequencies are from 3 refits on halves of the rows." in facts["notes"]
     assert len(pd.read_csv(tmp_path / "confidence.csv")) >= 1
     assert ", frequency " in (tmp_path / "graph.svg").read_text()
     process = run("fit", table, "--method", "cam", "--resamples", -2)

@@ -144,14 +144,12 @@ def _refit(
     model: StructureLearner, table: Table, resamples: int, kind: str, seed: int, n_jobs: int | None, quiet: bool
 ) -> Confidence:
     """Refit, and give the model the frequencies of its edges."""
-    from grandag.resampling import attach, confidence, describe
+    from grandag.resampling import attach, confidence
 
     with nullcontext(None) if quiet else progress_line() as listener:
         processes = -1 if n_jobs is None else n_jobs
         refits = confidence(model, table, resamples, kind, random_state=seed, n_jobs=processes, listener=listener)
     attach(model, refits)
-    if not quiet:
-        typer.echo(describe(refits), err=True)
     return refits
 
 

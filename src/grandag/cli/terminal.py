@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from grandag.report.facts import edge_table, headline
+from grandag.wording import counted
 
 if TYPE_CHECKING:
     from grandag.learned import Learned
@@ -19,9 +20,15 @@ if TYPE_CHECKING:
 __all__ = ["print_refinement", "print_result", "print_trials"]
 
 
-def print_result(facts: dict[str, Any], output: Path | None, most: int = 40) -> None:
-    """The edges as a table, then one line on the run."""
+def _console() -> Console:
+    """Standard output; in a pipe or a file lines are as long as they are, so that no name is broken."""
     console = Console()
+    return console if console.is_terminal else Console(width=100_000)
+
+
+def print_result(facts: dict[str, Any], output: Path | None, most: int = 40) -> None:
+    """The edges as a table, then one line on the run, and its notes."""
+    console = _console()
     header, rows = edge_table(facts["edges"][:most])
     table = Table(box=box.SIMPLE_HEAD)
     for position, name in enumerate(header):
@@ -31,15 +38,18 @@ def print_result(facts: dict[str, Any], output: Path | None, most: int = 40) -> 
     console.print(table)
     n_edges = len(facts["edges"])
     if n_edges > most:
-        console.print(f"... and {n_edges - most} weaker edges (use --output or --json for all)", highlight=False)
+        rest = counted(n_edges - most, "weaker edge")
+        console.print(f"... and {rest} (use --output or --json for all)", highlight=False)
     console.print(headline(facts), highlight=False)
+    for note in facts["notes"]:
+        console.print(f"Note: {note}", highlight=False, markup=False)
     if output is not None:
         console.print(f"Drawing: {output / 'graph.svg'}; all files in {output}/", highlight=False)
 
 
 def print_refinement(before: Learned, after: Learned) -> None:
     """The edges of a refined graph beside those of the given one, and the evidence of both."""
-    console = Console()
+    console = _console()
     table = Table("source", "target", box=box.SIMPLE_HEAD)
     table.add_column("evidence", justify="right")
     table.add_column("in the given graph")
@@ -56,12 +66,12 @@ def print_refinement(before: Learned, after: Learned) -> None:
     totals = before.values["evidence"], after.values["evidence"]
     console.print(f"Evidence in nats: {totals[0]:,.1f} as given, {totals[1]:,.1f} refined.", highlight=False)
     for note in after.notes:
-        console.print(note, highlight=False)
+        console.print(f"Note: {note}", highlight=False, markup=False)
 
 
 def print_trials(result: Tuning, most: int = 5) -> None:
-    """The best trials as a table, those that converged first, then one line on the search."""
-    console = Console()
+    """The best trials as a table, those that converged first."""
+    console = _console()
     table = Table("trial", "parameters", box=box.SIMPLE_HEAD)
     for name in ("score", "edges", "converged", "seconds"):
         table.add_column(name, justify="right")
@@ -71,7 +81,6 @@ def print_trials(result: Tuning, most: int = 5) -> None:
         facts = (f"{fit.score:.4f}", f"{fit.n_edges:,}", "yes" if fit.converged else "no", f"{fit.seconds:.1f}")
         table.add_row(str(trial.number), parameters, *facts)
     console.print(table)
-    console.print(result.describe(), highlight=False)
 
 
 def _value_text(value: Any) -> str:

@@ -15,6 +15,7 @@ from grandag.learned import Learned
 from grandag.methods.estimator import StructureLearner
 from grandag.parameters import plain
 from grandag.version import __version__
+from grandag.wording import counted
 
 __all__ = ["FitSummary", "edge_table", "headline"]
 
@@ -67,11 +68,10 @@ class FitSummary:
 
 def headline(facts: dict[str, Any]) -> str:
     """One line on how a run went."""
-    parts = [f"{len(facts['nodes'])} nodes, {len(facts['edges'])} edges"]
+    parts = [f"{counted(len(facts['nodes']), 'node')}, {counted(len(facts['edges']), 'edge')}"]
     if "converged" in facts:
-        parts.append(
-            f"{'converged' if facts['converged'] else 'did not converge'} after {facts['n_iter']:,} iterations"
-        )
+        how = "converged" if facts["converged"] else "did not converge"
+        parts.append(f"{how} after {counted(facts['n_iter'], 'iteration')}")
     if "held_out_log_likelihood" in facts:
         parts.append(f"held-out log-likelihood {facts['held_out_log_likelihood']:.3f}")
     if facts["seconds"] is not None:
