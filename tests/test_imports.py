@@ -12,7 +12,7 @@ WITHOUT_LEARNERS = ("metrics", "simulate", "datasets")
 """Rooms that hold the truth: they know no learner, only the first layer and each other."""
 
 LAYERS = (
-    ("version", "wording", "progress", "table", "reading", "drawing", "graph", "knowledge", "parameters"),
+    ("version", "wording", "progress", "table", "reading", "drawing", "showing", "graph", "knowledge", "parameters"),
     ("engine", "gam"),
     ("evidence",),
     ("diagnostics", "model", "learned", "resampling"),
@@ -26,7 +26,7 @@ LAYERS = (
 
 IMPORTS = {
     "cli": "datasets graph learned methods metrics parameters progress reading refinement report reproduction "
-    "resampling simulate table tuning version wording",
+    "resampling showing simulate table tuning version wording",
     "datasets": "",
     "diagnostics": "gam table wording",
     "drawing": "",
@@ -35,21 +35,22 @@ IMPORTS = {
     "gam": "progress table",
     "graph": "drawing",
     "knowledge": "graph table",
-    "learned": "diagnostics graph knowledge model progress table",
-    "methods": "diagnostics engine evidence gam graph knowledge learned model parameters progress resampling "
+    "learned": "diagnostics drawing graph knowledge model progress showing table wording",
+    "methods": "diagnostics drawing engine evidence gam graph knowledge learned model parameters progress resampling "
     "table version wording",
     "metrics": "graph parameters",
-    "model": "diagnostics graph parameters table",
+    "model": "diagnostics graph parameters table wording",
     "parameters": "knowledge",
     "progress": "wording",
     "reading": "table",
     "refinement": "diagnostics evidence graph knowledge learned methods parameters progress table wording",
-    "report": "drawing learned methods metrics model parameters table version wording",
+    "report": "drawing learned methods metrics model parameters showing table version wording",
     "reproduction": "datasets drawing graph methods metrics report simulate table tuning version",
     "resampling": "graph knowledge learned parameters progress table wording",
+    "showing": "drawing wording",
     "simulate": "graph parameters table version",
     "table": "",
-    "tuning": "knowledge learned methods parameters progress table version",
+    "tuning": "knowledge learned methods parameters progress table version wording",
     "version": "",
     "wording": "",
 }

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from random import Random
 from typing import NamedTuple
 from xml.sax.saxutils import escape
@@ -13,7 +15,7 @@ from xml.sax.saxutils import escape
 import networkx as nx
 import numpy as np
 
-__all__ = ["BOX_HEIGHT", "Box", "node_boxes", "to_png", "to_svg"]
+__all__ = ["BOX_HEIGHT", "Box", "Drawing", "node_boxes", "to_png", "to_svg"]
 
 Vertex = str | tuple[int, int]
 """A node's name, or an edge's number and a layer that the edge passes through."""
@@ -82,6 +84,29 @@ def to_svg(graph: nx.DiGraph[str], *, title: str | None = None, width_by: str = 
     ]
     places = [place for line in layout.lines for place in line]
     return _document(layout.edges, shapes, layout.boxes, places, title, width_by)
+
+
+@dataclass(frozen=True, repr=False)
+class Drawing:
+    """A drawing: notebooks show it, `save` writes it."""
+
+    svg: str
+
+    def __repr__(self) -> str:
+        return f"<Drawing: {len(self.svg):,} characters of SVG; save('graph.svg') writes it>"
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def save(self, path: str | Path) -> None:
+        """Write an SVG file, or a PNG file (see `to_png`), by the ending of its name."""
+        path = Path(path)
+        if path.suffix == ".svg":
+            path.write_text(self.svg, encoding="utf-8")
+        elif path.suffix == ".png":
+            path.write_bytes(to_png(self.svg))
+        else:
+            raise ValueError(f"{path.name!r} does not end in .svg or .png: choose the format by the ending.")
 
 
 def to_png(svg: str, zoom: float = 2.0) -> bytes:

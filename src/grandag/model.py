@@ -21,6 +21,7 @@ from grandag.graph import is_acyclic, topological_order
 from grandag.parameters import ParameterError, as_generator, check_parameters, integer, number
 from grandag.parameters import random_state as seed_rule
 from grandag.table import Table, TableError, as_frame, as_table, suggestion
+from grandag.wording import counted
 
 __all__ = ["CausalModel", "Conditional", "Effect", "Fixed"]
 
@@ -61,7 +62,7 @@ class Effect:
     n_resamples: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CausalModel:
     """A DAG with one conditional distribution per variable.
 
@@ -89,6 +90,10 @@ class CausalModel:
             )
         if not is_acyclic(self.adjacency):
             raise ValueError("A model needs a graph without cycles; the given one has a cycle.")
+
+    def __repr__(self) -> str:
+        n_edges = counted(int(self.adjacency.sum()), "edge")
+        return f"<CausalModel: {counted(len(self.names), 'variable')}, {n_edges}>"
 
     def sample(self, n: int, random_state: Any = None) -> pd.DataFrame:
         """New rows.

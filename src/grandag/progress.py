@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
@@ -73,12 +76,16 @@ _BAR_WIDTH = 16
 
 @contextmanager
 def progress_line(console: Console | None = None) -> Iterator[Listener | None]:
-    """A live line on the terminal (standard error); no listener at all where there is no terminal."""
+    """A live line on the terminal (standard error) or in a notebook; no listener at all where there is neither."""
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as ProgressBar
     from rich.table import Column
 
+    if console is None and _is_notebook():
+        with _notebook_line() as listener:
+            yield listener
+        return
     console = console or Console(stderr=True)
     if not console.is_terminal:
         yield None
@@ -98,6 +105,32 @@ def progress_line(console: Console | None = None) -> Iterator[Listener | None]:
             )
 
         yield listener
+
+
+def _is_notebook() -> bool:
+    """Does this code run in a kernel of Jupyter? Only then has anybody imported IPython, and its shell a kernel."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
+
+
+@contextmanager
+def _notebook_line() -> Iterator[Listener]:
+    """A line below the cell, which is gone at the end; it needs no widgets."""
+    from IPython.display import HTML, display
+    from markupsafe import escape
+
+    start = time.monotonic()
+    shown = display(HTML("Preparing"), display_id=True)
+
+    def listener(progress: Progress) -> None:
+        elapsed = datetime.timedelta(seconds=int(time.monotonic() - start))
+        bar = f'<progress value="{progress.step}" max="{progress.n_steps}"></progress> ' if progress.n_steps else ""
+        shown.update(HTML(f"{escape(progress.title)} {elapsed} {bar}{escape(progress.facts)}"))
+
+    try:
+        yield listener
+    finally:
+        shown.update(HTML(""))
 
 
 @contextmanager

@@ -50,7 +50,7 @@ class Estimator(Protocol):
         """Change some parameters."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Confidence:
     """What the refits have in common; matrices are (d, d) in the order of the names."""
 
@@ -63,6 +63,10 @@ class Confidence:
     failures: tuple[str, ...] = field(default=(), repr=False)
     models: tuple[Estimator, ...] = field(default=(), repr=False)  # the refitted ones, if they were to be kept
     was_interrupted: bool = False
+
+    def __repr__(self) -> str:
+        n_edges = counted(int((self.frequency > 0).sum()), "edge")
+        return f"<Confidence: {counted(self.n_done, 'refit')} ({self.kind}), {n_edges} in any of them>"
 
     @property
     def n_done(self) -> int:

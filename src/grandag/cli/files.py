@@ -9,7 +9,8 @@ from typing import Any
 import networkx as nx
 
 from grandag.graph import to_dot, to_json
-from grandag.report.facts import FitSummary, edge_table, headline
+from grandag.report.facts import FitSummary, headline
+from grandag.showing import edge_table
 
 __all__ = ["write_results"]
 

@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from grandag.report.facts import edge_table, headline
+from grandag.report.facts import headline
+from grandag.showing import edge_table
 from grandag.wording import counted
 
 if TYPE_CHECKING:

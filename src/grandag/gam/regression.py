@@ -137,7 +137,7 @@ class _Products:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AdditiveFit:
     """A fitted additive regression."""
 
@@ -147,6 +147,11 @@ class AdditiveFit:
     parents: tuple[int, ...]
     log_smoothing: np.ndarray  # (q,)
     solution: _Solution  # of the standardised target
+
+    def __repr__(self) -> str:
+        names = self.table.names
+        terms = " + ".join(f"s({names[parent]})" for parent in self.parents) or "1"
+        return f"<AdditiveFit: {names[self.target]} ~ {terms}, {self.table.n_rows:,} rows>"
 
     @property
     def k(self) -> int:

@@ -17,7 +17,7 @@ from xml.etree.ElementTree import ParseError
 import networkx as nx
 import numpy as np
 
-from grandag.drawing import to_png, to_svg
+from grandag.drawing import Drawing, to_svg
 from grandag.graph.algebra import undirected_part
 from grandag.graph.boundary import GraphError, Named, as_graph, as_named, as_networkx, from_networkx
 from grandag.graph.dot import Edge, parse
@@ -313,12 +313,8 @@ def _draw(graph: Any, path: Path) -> None:
     """Lines are as wide as edges are frequent over refits, or else strong, where that is known."""
     graph = as_networkx(graph)
     has_frequencies = any("frequency" in attributes for *_, attributes in graph.edges(data=True))
-    svg = to_svg(graph, width_by="frequency" if has_frequencies else "strength")
-    if path.suffix == ".svg":
-        path.write_text(svg, encoding="utf-8")
-        return
     try:
-        path.write_bytes(to_png(svg))
+        Drawing(to_svg(graph, width_by="frequency" if has_frequencies else "strength")).save(path)
     except ValueError as error:
         raise GraphError(str(error)) from None
 

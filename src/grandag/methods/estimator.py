@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transf
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from grandag import parameters
@@ -26,8 +27,9 @@ from grandag.diagnostics import (
     graph_concerns,
     noise_concerns,
 )
+from grandag.drawing import Drawing
 from grandag.engine.compiled import announcing_compilation
-from grandag.graph import to_networkx, topological_order
+from grandag.graph import topological_order
 from grandag.knowledge import Knowledge
 from grandag.learned import Learn, Learned, NotConvergedWarning, TrainingError
 from grandag.methods.registry import name_of
@@ -105,7 +107,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     missing: str = parameter(
         "error", one_of("error", "drop"), "Rows with missing or infinite values: stop with an error, or drop them."
     )
-    verbose: bool = parameter(False, boolean, "Show a progress line on a terminal.")
+    verbose: bool = parameter(False, boolean, "Show a progress line on a terminal or in a notebook.")
 
     @classmethod
     def preset(cls, name: str, **parameters: Any) -> Self:
@@ -242,12 +244,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     @property
     def graph_(self) -> nx.DiGraph[str]:
         """The graph as a networkx DiGraph with the table's column names; edges carry what `edges_` says of them."""
-        learned = self._fitted()
-        graph = to_networkx(learned.adjacency, learned.names)
-        for edge in learned.facts_of(learned.adjacency).to_dict(orient="records"):
-            facts = {str(column): value for column, value in edge.items()}
-            graph.edges[facts.pop("source"), facts.pop("target")].update(facts)
-        return graph
+        return self._fitted().graph
 
     @property
     def p_values_(self) -> np.ndarray:
@@ -287,6 +284,20 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             advice = ": fit it with retrain=True." if "retrain" in self.get_params() else "."
             raise TrainingError(f"This model has a graph but no conditionals{advice}")
         return model
+
+    def plot(self) -> Drawing:
+        """The graph as a drawing: shown in a notebook, or written by `plot().save("graph.svg")`."""
+        return self._fitted().plot()
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the result of a fit; before it, the parameters."""
+        learned = self.__dict__.get("learned_")
+        if learned is None:
+            return str(estimator_html_repr(self))
+        return str(learned.html(f"{type(self).__name__}: {learned.size}"))
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def sample(self, n: int, random_state: Any = None) -> pd.DataFrame:
         """New rows of the learned distribution."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -17,7 +15,7 @@ from grandag.parameters import plain
 from grandag.version import __version__
 from grandag.wording import counted
 
-__all__ = ["FitSummary", "edge_table", "headline"]
+__all__ = ["FitSummary", "headline"]
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ class FitSummary:
     @functools.cached_property
     def svg(self) -> str:
         """The drawing."""
-        return to_svg(self.model.graph_, width_by=self.learned.width_by)
+        return to_svg(self.learned.graph, width_by=self.learned.width_by)
 
 
 def headline(facts: dict[str, Any]) -> str:
@@ -77,32 +75,3 @@ def headline(facts: dict[str, Any]) -> str:
     if facts["seconds"] is not None:
         parts.append(f"{facts['seconds']:.1f} s")
     return "; ".join(parts)
-
-
-def edge_table(edges: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
-    """Header and rows of the edges as text, with the columns that are known."""
-    formats: dict[str, Callable[[Any], str]] = {
-        "type": str,
-        "strength": "{:.3f}".format,
-        "p_value": _p_value_text,
-        "degrees_of_freedom": "{:.1f}".format,
-        "evidence": "{:.1f}".format,
-        "frequency": "{:.2f}".format,
-        "reverse_frequency": "{:.2f}".format,
-        "adjacency_frequency": "{:.2f}".format,
-    }
-    known = [name for name in (edges[0] if edges else ()) if name not in ("source", "target")]
-    header = ["source", "target", *(name.replace("_", " ") for name in known)]
-    rows = [
-        [edge["source"], edge["target"], *(_text(edge[name], formats.get(name, "{:.3g}".format)) for name in known)]
-        for edge in edges
-    ]
-    return header, rows
-
-
-def _text(value: Any, format_value: Callable[[Any], str]) -> str:
-    return "-" if isinstance(value, float) and math.isnan(value) else format_value(value)
-
-
-def _p_value_text(p_value: float) -> str:
-    return f"{p_value:.1e}" if p_value > 1e-300 else "< 1e-300"
