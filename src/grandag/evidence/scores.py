@@ -107,10 +107,10 @@ class LocalScores:
         return self._losses[key]
 
     def few_loss(self, child: int, parents: Parents, dropped: Parents) -> float:
-        """The same on few rows, with the hyper-parameters of all rows."""
+        """The same on few rows, with the hyper-parameters of all rows if they are known."""
         key = child, parents, dropped
         if key not in self._few_losses:
-            kept = self.fit(child, parents).log_parameters
+            kept = (self._full.get((child, parents)) or self.few_fit(child, parents)).log_parameters
             inputs, target = self._few_columns[list(parents)], self._few_columns[child]
             values = [
                 block_evidence(inputs, target, at, 1, self._workspace(), False)[0]

@@ -22,8 +22,8 @@ from grandag.graph import topological_order
 
 __all__ = ["Knowledge", "Move", "Searched", "climb"]
 
-_PROMISING = 3.0
-"""Standard deviations from which a variable is tried as a further parent."""
+_UNSURE = 1.0
+"""Nats below the cost of an edge from which a variable is tried as a further parent; z deviations promise z^2 / 2."""
 _SLACK = 3.0
 """Nats (of all rows) that few rows may speak against a place that all rows are still asked about."""
 _LEAST_GAIN = 0.05
@@ -89,7 +89,8 @@ def _improve(
     nodes = range(len(state.parents))
     scores.each(lambda j: scores.few(j, state.parents[j]), nodes)
     promises = scores.each(lambda j: scores.promise(j, state.parents[j]), nodes)
-    promising = (np.array(promises).T > _PROMISING) & knowledge.allowed
+    least = np.sqrt(2 * max(scores.cost_per_edge - _UNSURE, 0.0))
+    promising = (np.array(promises).T > least) & knowledge.allowed
     plans = scores.each(lambda k: _plans(scores, state.parents, k, promising, knowledge), nodes)
     for plan in sorted((plan for some in plans for plan in some), key=lambda plan: -plan.promise):
         if plan.signature in rejected:
@@ -133,7 +134,7 @@ def _plans(
             continue
         gain = _most_gained(scores, parents[node], node, new)
         gain += sum(losses[j] for j in before if j in children) + sum(max(gains.get(j, 0.0), 0.0) for j in after)
-        if gain > -_SLACK:
+        if gain > -_SLACK or candidates.keys() == {node} and set(parents[node]) < set(new):
             plans.append(_Plan(gain, node, (*before, node, *after), candidates))
     return sorted(plans, key=lambda plan: -plan.promise)
 
