@@ -18,15 +18,16 @@ LAYERS = (
     ("diagnostics", "model", "learned", "resampling"),
     ("methods",),
     WITHOUT_LEARNERS,
-    ("refinement", "tuning", "report"),
+    ("refinement", "tuning", "comparison", "report"),
     ("reproduction",),
     ("serve", "cli"),
 )
 """The rooms from bottom to top: a room imports from its own layer and from those below it."""
 
 IMPORTS = {
-    "cli": "datasets graph learned methods metrics parameters progress reading refinement report reproduction "
-    "resampling showing simulate table tuning version wording",
+    "cli": "comparison datasets graph learned methods metrics parameters progress reading refinement report "
+    "reproduction resampling showing simulate table tuning version wording",
+    "comparison": "graph learned methods parameters progress table tuning wording",
     "datasets": "",
     "diagnostics": "gam table wording",
     "drawing": "",
@@ -44,7 +45,7 @@ IMPORTS = {
     "progress": "wording",
     "reading": "table",
     "refinement": "diagnostics evidence graph knowledge learned methods parameters progress table wording",
-    "report": "drawing learned methods metrics model parameters showing table version wording",
+    "report": "comparison drawing learned methods metrics model parameters showing table version wording",
     "reproduction": "datasets drawing graph methods metrics report simulate table tuning version",
     "resampling": "graph knowledge learned parameters progress table wording",
     "showing": "drawing wording",

@@ -12,6 +12,7 @@ from grandag.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from grandag import (
+        comparison,
         datasets,
         diagnostics,
         drawing,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         table,
         tuning,
     )
+    from grandag.comparison import compare
     from grandag.knowledge import Knowledge
     from grandag.learned import Learned, NotConvergedWarning, TrainingError
     from grandag.methods.cam.cam import CAM
@@ -63,6 +65,8 @@ __all__ = [
     "NotConvergedWarning",
     "RandomGraph",
     "TrainingError",
+    "compare",
+    "comparison",
     "confidence",
     "datasets",
     "diagnostics",
@@ -100,6 +104,7 @@ _HOME = {
     "Knowledge": "grandag.knowledge",
     "NOTEARS": "grandag.methods.notears.notears",
     "PC": "grandag.methods.equivalence.pc",
+    "compare": "grandag.comparison",
     "confidence": "grandag.resampling",
     "Learned": "grandag.learned",
     "NotConvergedWarning": "grandag.learned",

@@ -325,6 +325,17 @@ def test_files_as_people_have_them(tmp_path):
     ]
 
 
+def test_score_edge_by_edge(tmp_path):
+    truth, estimate = tmp_path / "truth.csv", tmp_path / "estimate.csv"
+    truth.write_text("source,target\na,b\nb,c\n")
+    estimate.write_text("source,target\nb,a\na,c\n")
+    lines = run("score", estimate, truth, "--edges").stdout.splitlines()
+    assert lines[-3:] == ["reversed           a -> b", "extra              a -> c", "missing            b -> c"]
+    facts = json.loads(run("score", estimate, truth, "--edges", "--json").stdout)
+    assert [edge["difference"] for edge in facts["edges"]] == ["reversed", "extra", "missing"]
+    assert "edges" not in json.loads(run("score", estimate, truth, "--json").stdout)
+
+
 def test_columns(table):
     facts = json.loads(run("fit", table, "--columns", "dose, out come", "--json", "--max-iterations", 3).stdout)
     assert facts["nodes"] == ["dose", "out come"]

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from grandag.cli.compare import compare
 from grandag.cli.exits import BAD_INPUT, NOT_CONVERGED, WRONG_USAGE
 from grandag.cli.fit import DEFAULT_METHOD, fit
 from grandag.cli.options import chosen, usage_error, with_options_of
@@ -60,7 +61,7 @@ def app_for(arguments: Sequence[str]) -> typer.Typer:
     for command in (fit, tune):
         is_meant = command.__name__ in arguments[:1]
         app.command()(with_options_of(command, method if is_meant else None, preset))
-    for other in (refine, simulate, score, datasets, paper):
+    for other in (compare, refine, simulate, score, datasets, paper):
         app.command()(other)
     return app
 

@@ -15,7 +15,7 @@ from grandag.cli.common import DATA
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Reading", "check_directory", "read_data", "read_truth", "reads_a_table", "the_graph"]
+__all__ = ["Reading", "check_directory", "check_file", "read_data", "read_truth", "reads_a_table", "the_graph"]
 
 
 def _option(name: str, explanation: str) -> Any:
@@ -105,7 +105,7 @@ def read_truth(data: str, names: tuple[str, ...], report: Path | None, truth: st
         if truth is not None:
             raise typer.BadParameter("is for the page of --report, which was not asked for.", param_hint="--truth")
         return None
-    _check_file(report)
+    check_file(report)
     import networkx as nx
 
     from grandag import datasets
@@ -121,7 +121,8 @@ def read_truth(data: str, names: tuple[str, ...], report: Path | None, truth: st
     return graph
 
 
-def _check_file(report: Path) -> None:
+def check_file(report: Path) -> None:
+    """Refuse a directory, or a place inside a file, where a page is to be written."""
     if report.is_dir():
         raise typer.BadParameter(f"{str(report)!r} is a directory; name a file.", param_hint="--report")
     if any(parent.is_file() for parent in report.parents):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +16,11 @@ from grandag.showing import edge_table
 from grandag.wording import counted
 
 if TYPE_CHECKING:
+    from grandag.comparison import Comparison
     from grandag.learned import Learned
     from grandag.tuning.tune import Tuning
 
-__all__ = ["print_refinement", "print_result", "print_trials"]
+__all__ = ["print_comparison", "print_refinement", "print_result", "print_trials"]
 
 
 def _console() -> Console:
@@ -68,6 +70,38 @@ def print_refinement(before: Learned, after: Learned) -> None:
     console.print(f"Evidence in nats: {totals[0]:,.1f} as given, {totals[1]:,.1f} refined.", highlight=False)
     for note in after.notes:
         console.print(f"Note: {note}", highlight=False, markup=False)
+
+
+def print_comparison(comparison: Comparison, most: int = 40) -> None:
+    """The table of methods, and the edges by method."""
+    console = _console()
+    table = Table(box=box.SIMPLE_HEAD)
+    for position, name in enumerate(("method", "edges", "held-out", "seconds", "agreement", "converged")):
+        table.add_column(name, justify="right" if position else "left")
+    for row in comparison.table().to_dict(orient="records"):
+        if row["method"] in comparison.results:
+            agreement = "-" if math.isnan(row["agreement"]) else f"{row['agreement']:.0%}"
+            facts = (str(row["edges"]), f"{row['held_out']:.3f}", f"{row['seconds']:.1f}", agreement)
+            table.add_row(row["method"], *facts, "yes" if row["converged"] else "no")
+    console.print(table)
+    edges = comparison.edges()
+    matrix = Table(box=box.SIMPLE_HEAD)
+    for position, name in enumerate(edges.columns):
+        matrix.add_column(name, justify="left" if position < 2 else "center", overflow="fold")
+    for cells in edges.head(most).astype(str).to_numpy():
+        matrix.add_row(*map(escape, cells))
+    console.print(matrix)
+    if len(edges) > most:
+        rest = counted(len(edges) - most, "more pair")
+        console.print(f"... and {rest} (use --output, --report or --json for all)", highlight=False)
+    for entry in comparison.entries:
+        if entry.failure:
+            console.print(f"{entry.method} failed: {entry.failure}", highlight=False, markup=False)
+    console.print(
+        "Held-out: log-likelihood per row and variable of 20 % of the rows, by a fit to the others; more is better.\n"
+        "Agreement: share of the edges that at least half of the other methods have, in whatever direction.",
+        highlight=False,
+    )
 
 
 def print_trials(result: Tuning, most: int = 5) -> None:
