@@ -87,7 +87,7 @@ def test_the_command_of_the_readme_writes_what_it_says(tmp_path):
         (DOCS / "command_line.md").read_text(encoding="utf-8").partition("## Output")[2].partition("## Exit codes")[0]
     )
     named = set(re.findall(r"`(\w+\.(?:md|csv|json|dot|gml|svg|npz))`", table))
-    assert written == named - {"confidence.csv", "trials.csv", "best.json"}
+    assert written == named - {"confidence.csv", "consensus.svg", "consensus.json", "trials.csv", "best.json"}
     assert (tmp_path / "page.html").exists()
 
 
@@ -251,7 +251,16 @@ def test_files_that_a_page_names_exist(page):
         ROOT / "src/grandag/methods/stages",
     ]
     named = re.findall(r"`(?:python )?((?:[\w.]+/)+|(?:[\w.]+/)*\w+\.(?:py|R|csv))`", page.read_text(encoding="utf-8"))
-    toys = {"by_order.py", "edges.csv", "trials.csv", "confidence.csv", "truth.csv", "data.csv", "table1.csv"}
+    toys = {
+        "by_order.py",
+        "edges.csv",
+        "trials.csv",
+        "confidence.csv",
+        "methods.csv",
+        "truth.csv",
+        "data.csv",
+        "table1.csv",
+    }
     generated = {"demo/", "dist/", "results/"}
     missing = [name for name in named if name not in toys | generated and not any((p / name).exists() for p in places)]
     assert missing == []

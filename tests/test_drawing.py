@@ -379,3 +379,13 @@ def test_png_says_what_it_needs(monkeypatch):
     monkeypatch.setitem(sys.modules, "resvg_py", blank)
     with pytest.raises(ValueError, match="no font for the names"):
         to_png(to_svg(nx.DiGraph([("a", "b")])))
+
+
+def test_an_edge_against_the_refits_is_dashed_and_the_legend_says_why():
+    graph = nx.DiGraph([("a", "b", {"frequency": 0.25, "reverse_frequency": 0.5}), ("b", "c", {"frequency": 0.75})])
+    root = ElementTree.fromstring(to_svg(graph, width_by="frequency"))
+    dashed = {group.findtext(f"{SVG}title"): "stroke-dasharray" in group.attrib for group in groups(root, "edge")}
+    assert dashed == {"a → b, frequency 0.25, refits prefer the other direction": True, "b → c, frequency 0.75": False}
+    (legend,) = groups(root, "legend")
+    texts = [text.text for text in legend.iter(f"{SVG}text")]
+    assert texts == ["frequency", "0.25", "0.75", "refits prefer the other direction"]

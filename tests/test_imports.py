@@ -47,7 +47,7 @@ IMPORTS = {
     "refinement": "diagnostics evidence graph knowledge learned methods parameters progress table wording",
     "report": "comparison drawing learned methods metrics model parameters showing table version wording",
     "reproduction": "datasets drawing graph methods metrics report simulate table tuning version",
-    "resampling": "graph knowledge learned parameters progress table wording",
+    "resampling": "diagnostics graph knowledge learned parameters progress table wording",
     "showing": "drawing wording",
     "simulate": "graph parameters table version",
     "table": "",

@@ -29,6 +29,7 @@ BOX_HEIGHT, BOX_PADDING, BOX_GAP, LINE_GAP, LAYER_GAP = 30.0, 12.0, 28.0, 14.0, 
 PORT_GAP, PORTS_WIDEST, ROW_WIDEST, MARGIN = 10.0, 160.0, 720.0, 24.0
 HEAD_LENGTH, HEAD_HALF, FONT_SIZE, TITLE_SIZE = 8.0, 3.5, 13.0, 16.0
 LEGEND_SIZE, SAMPLE_LENGTH, LEGEND_GAP = 11.0, 26.0, 14.0
+DASHES = "5 3"
 INK, LINE, ACCENT, TINT = "#0f172a", "#475569", "#1d4ed8", "#eef4ff"
 FONTS = (
     "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Liberation Sans', 'Noto Sans', "
@@ -43,6 +44,7 @@ class _Edge(NamedTuple):
     target: str
     directed: bool
     weight: float | None
+    is_doubtful: bool = False  # refits prefer the other direction
 
 
 class Box(NamedTuple):
@@ -154,13 +156,16 @@ def _lay_out(graph: nx.DiGraph[str], width_by: str, n_starts: int = 20) -> _Layo
 def _collect_edges(graph: nx.DiGraph[str], width_by: str) -> list[_Edge]:
     """Sort the edges by name; an undirected pair becomes one edge with the larger of its two weights."""
     found: dict[tuple[str, str, bool], float | None] = {}
+    doubtful = set()
     for source, target, data in graph.edges(data=True):
         if source != target:
             directed = not data.get("undirected", False)
             key = (source, target, True) if directed else (min(source, target), max(source, target), False)
             known = [float(value) for value in (data.get(width_by), found.get(key)) if value is not None]
             found[key] = max(filter(math.isfinite, known), default=None)
-    return [_Edge(*key, found[key]) for key in sorted(found)]
+            if directed and data.get("reverse_frequency", 0.0) > data.get("frequency", math.inf):
+                doubtful.add(key)
+    return [_Edge(*key, found[key], key in doubtful) for key in sorted(found)]
 
 
 def _causal_order(edges: list[_Edge]) -> list[str]:
@@ -441,6 +446,9 @@ def _edge_group(edge: _Edge, shape: str, largest: float, width_by: str) -> str:
     text = f"{edge.source} {'→' if edge.directed else '—'} {edge.target}"
     text += "" if edge.weight is None else f", {width_by} {edge.weight:.3g}"
     look = f'fill="{LINE}" {_look(edge.weight, largest)}'
+    if edge.is_doubtful:
+        look += f' stroke-dasharray="{DASHES}"'
+        text += ", refits prefer the other direction"
     return f'<g class="edge" {look}><title>{_escape(text)}</title>{shape}</g>'
 
 
@@ -458,20 +466,27 @@ class _Legend(NamedTuple):
 
 
 def _legend(edges: list[_Edge], largest: float, width_by: str, top: float) -> _Legend:
-    """The weakest and the strongest line with their weights; nothing where all lines have one width."""
+    """The weakest and the strongest line with their weights, unless all lines have one width; and what dashes mean."""
     weights = sorted({edge.weight for edge in edges if edge.weight is not None})
-    if len(weights) < 2 or largest <= 0:
+    samples: list[tuple[str, str]] = []
+    if len(weights) > 1 and largest > 0:
+        samples = [(f"{weight:.2g}", _look(weight, largest)) for weight in (weights[0], weights[-1])]
+    title = width_by.replace("_", " ") if samples else ""
+    if any(edge.is_doubtful for edge in edges):
+        look = f'{_look(None, largest)} stroke-dasharray="{DASHES}"'
+        samples.append(("refits prefer the other direction", look))
+    if not samples:
         return _Legend("", 0.0)
-    title = width_by.replace("_", " ")
     height = f'y="{_number(top + LEGEND_SIZE)}" font-size="{_number(LEGEND_SIZE)}" text-anchor="start"'
-    shapes, x = [f'<text x="0" {height}>{_escape(title)}</text>'], _text_width(title, LEGEND_SIZE) + LEGEND_GAP
-    for weight in (weights[0], weights[-1]):
+    shapes, x, middle = [], 0.0, _number(top + 0.65 * LEGEND_SIZE)
+    if title:
+        shapes, x = [f'<text x="0" {height}>{_escape(title)}</text>'], _text_width(title, LEGEND_SIZE) + LEGEND_GAP
+    for text, look in samples:
         line = f'x1="{_number(x)}" x2="{_number(x + SAMPLE_LENGTH)}"'
-        middle = _number(top + 0.65 * LEGEND_SIZE)
-        shapes.append(f'<line {line} y1="{middle}" y2="{middle}" stroke="{LINE}" {_look(weight, largest)}/>')
+        shapes.append(f'<line {line} y1="{middle}" y2="{middle}" stroke="{LINE}" {look}/>')
         x += SAMPLE_LENGTH + 5
-        shapes.append(f'<text x="{_number(x)}" {height}>{weight:.2g}</text>')
-        x += _text_width(f"{weight:.2g}", LEGEND_SIZE) + LEGEND_GAP
+        shapes.append(f'<text x="{_number(x)}" {height}>{text}</text>')
+        x += _text_width(text, LEGEND_SIZE) + LEGEND_GAP
     return _Legend("".join(shapes), x - LEGEND_GAP)
 
 

@@ -12,15 +12,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
-from grandag.graph import directed_part, is_acyclic, skeleton
+from grandag.diagnostics import Concern
+from grandag.graph import directed_part, is_acyclic, skeleton, to_networkx
 from grandag.knowledge import KnowledgeError
 from grandag.learned import Learned, TrainingError
 from grandag.parameters import as_generator, check_parameters, integer, one_of
@@ -123,6 +125,14 @@ class Confidence:
             if not is_acyclic(adjacency):
                 adjacency[i, j] = False
         return adjacency
+
+    def consensus_graph(self, threshold: float = 0.5) -> nx.DiGraph[str]:
+        """The same as a networkx graph; edges carry `frequency` and `reverse_frequency`, and are drawn by them."""
+        graph = to_networkx(self.consensus(threshold), self.names)
+        frequent = {(edge["source"], edge["target"]): edge for edge in self.edges().to_dict(orient="records")}
+        for pair, attributes in graph.edges.items():
+            attributes |= {name: frequent[pair][name] for name in ("frequency", "reverse_frequency")}
+        return graph
 
 
 class _Refit(NamedTuple):
@@ -229,12 +239,42 @@ def _refit(estimator: Estimator, table: Table, kind: str, rng: np.random.Generat
 
 
 def attach(model: Estimator, result: Confidence) -> None:
-    """Give a fitted model the frequencies of its edges, so that they appear wherever its edges do."""
+    """Give a fitted model the frequencies of its edges, so that they appear wherever its edges do.
+
+    Edges that the refits would rather turn round are a reason to doubt the graph.
+    """
     learned: Learned = model.learned_
     facts = {"frequency": result.frequency, "reverse_frequency": result.frequency.T.copy()}
     if not learned.is_dag:
         facts["adjacency_frequency"] = result.adjacency_frequency
-    model.learned_ = learned.with_facts(facts, describe(result))
+    learned = learned.with_facts(facts, describe(result))
+    model.learned_ = replace(learned, concerns=(*learned.concerns, *_turned_concerns(learned)))
+
+
+def _turned_concerns(learned: Learned) -> list[Concern]:
+    """Edges whose opposite is more frequent among the refits, most frequent first."""
+    edges = learned.facts_of(directed_part(learned.adjacency))
+    turned = edges[edges["reverse_frequency"] > edges["frequency"]].sort_values("reverse_frequency", ascending=False)
+    if turned.empty:
+        return []
+    records = turned.to_dict(orient="records")
+    shares = {
+        f"{edge['source']} -> {edge['target']}": {
+            name: float(edge[name]) for name in ("frequency", "reverse_frequency")
+        }
+        for edge in records
+    }
+    shown = [
+        f"{edge} ({share['frequency']:.0%} of the refits, {share['reverse_frequency']:.0%} the other way)"
+        for edge, share in list(shares.items())[:5]
+    ]
+    others = f" and {len(shares) - 5} more" if len(shares) > 5 else ""
+    involved = tuple(dict.fromkeys(edge[end] for edge in records for end in ("source", "target")))
+    message = (
+        f"The refits prefer the other direction of {', '.join(shown)}{others}: do not rely on these directions, and "
+        "see the consensus graph."
+    )
+    return [Concern("direction against the refits", involved, shares, message)]
 
 
 def describe(result: Confidence) -> str:

@@ -552,6 +552,10 @@ def test_resamples(table, tmp_path):
     edge = facts["edges"][0]
     assert 0 <= edge["reverse_frequency"] <= edge["frequency"] <= 1
     assert "Frequencies are from 3 refits on halves of the rows." in facts["notes"]
+    consensus = json.loads((tmp_path / "consensus.json").read_text())
+    assert all(edge["frequency"] > 0.5 for edge in consensus["edges"])
+    assert consensus["edges"]
+    assert ", frequency " in (tmp_path / "consensus.svg").read_text()
     assert len(pd.read_csv(tmp_path / "confidence.csv")) >= 1
     assert ", frequency " in (tmp_path / "graph.svg").read_text()
     process = run("fit", table, "--method", "cam", "--resamples", -2)

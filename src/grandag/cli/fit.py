@@ -113,7 +113,11 @@ def fit(
         raise typer.Exit(INTERRUPTED) from None
     summary = show(model, data, time.perf_counter() - start, output, as_json=as_json, quiet=quiet)
     if output is not None and refits is not None:
+        from grandag.graph import write_graph
+
         refits.edges().to_csv(output / "confidence.csv", index=False)
+        for name in ("consensus.svg", "consensus.json"):
+            write_graph(refits.consensus_graph(), output / name)
     if report is not None:
         from grandag.report.fit_page import page_of
 
