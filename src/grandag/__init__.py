@@ -31,11 +31,12 @@ if TYPE_CHECKING:
         resampling,
         simulate,
         table,
+        table_diagnostics,
         tuning,
     )
     from grandag.comparison import compare
     from grandag.knowledge import Knowledge
-    from grandag.learned import Learned, NotConvergedWarning, TrainingError
+    from grandag.learned import DoubtWarning, Learned, NotConvergedWarning, TrainingError
     from grandag.methods.cam.cam import CAM
     from grandag.methods.dag_gnn.dag_gnn import DAGGNN
     from grandag.methods.equivalence.ges import GES
@@ -59,6 +60,7 @@ __all__ = [
     "NOTEARS",
     "PC",
     "CausalModel",
+    "DoubtWarning",
     "GraNDAG",
     "Knowledge",
     "Learned",
@@ -90,6 +92,7 @@ __all__ = [
     "resampling",
     "simulate",
     "table",
+    "table_diagnostics",
     "tune",
     "tuning",
 ]
@@ -97,6 +100,7 @@ __all__ = [
 _HOME = {
     "CAM": "grandag.methods.cam.cam",
     "CausalModel": "grandag.model",
+    "DoubtWarning": "grandag.learned",
     "DAGGNN": "grandag.methods.dag_gnn.dag_gnn",
     "GES": "grandag.methods.equivalence.ges",
     "GSF": "grandag.methods.equivalence.gsf",

@@ -30,11 +30,15 @@ from grandag.showing import result_html
 from grandag.table import Table
 from grandag.wording import counted
 
-__all__ = ["Convergence", "Learn", "Learned", "NotConvergedWarning", "TrainingError"]
+__all__ = ["Convergence", "DoubtWarning", "Learn", "Learned", "NotConvergedWarning", "TrainingError"]
 
 
 class NotConvergedWarning(ConvergenceWarning):  # type: ignore[misc]
     """A result was returned that does not meet the tolerance of its method."""
+
+
+class DoubtWarning(UserWarning):
+    """There are reasons to doubt the graph, which `warnings_` has in full."""
 
 
 class TrainingError(RuntimeError):

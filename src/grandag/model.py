@@ -9,6 +9,7 @@ units of the table that the model was learned from, by its column names.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -21,7 +22,7 @@ from grandag.graph import is_acyclic, topological_order
 from grandag.parameters import ParameterError, as_generator, check_parameters, integer, number
 from grandag.parameters import random_state as seed_rule
 from grandag.table import Table, TableError, as_frame, as_table, suggestion
-from grandag.wording import counted
+from grandag.wording import counted, levels_to_the_user
 
 __all__ = ["CausalModel", "Conditional", "Effect", "Fixed"]
 
@@ -60,6 +61,15 @@ class Effect:
     interval: tuple[float, float] | None = None
     level: float | None = None
     n_resamples: int = 0
+
+    def describe(self) -> str:
+        """One sentence."""
+        change = f"Setting {self.cause} to {self.high:.4g} instead of {self.low:.4g}"
+        effect = f"{change} changes the mean of {self.outcome} by {self.effect:.4g}"
+        if self.interval is None:
+            return f"{effect}, by this model; give the table for an interval."
+        low, high = self.interval
+        return f"{effect}; {self.level:.0%} of {self.n_resamples} refits give {low:.4g} to {high:.4g}."
 
 
 @dataclass(frozen=True, repr=False)
@@ -114,6 +124,9 @@ class CausalModel:
             if not number(-math.inf).is_legal(value):
                 raise ParameterError("values", f"must set finite numbers; {name!r} has {value!r}.")
             adjacency[:, node], conditionals[node] = False, Fixed(float(value))
+        outside = self._outside({name: float(value) for name, value in values.items()})
+        if outside:
+            warnings.warn(outside, stacklevel=levels_to_the_user())
         return replace(self, adjacency=adjacency, conditionals=tuple(conditionals))
 
     def mean(self, n: int = _DRAWS, random_state: Any = 0) -> pd.Series:
@@ -195,6 +208,17 @@ class CausalModel:
         parents = np.flatnonzero(self.adjacency[:, node])
         values, index = self._values(X, parents)
         return pd.Series(self.conditionals[node].mean_and_scale(values)[0], index=index, name=target)
+
+    def _outside(self, values: Mapping[str, float]) -> str:
+        """A sentence on values far from the table, if any is: further than a tenth of the column's range."""
+        far = []
+        for name, value in values.items():
+            low, high = (-math.inf, math.inf) if self.observed is None else self.observed[[0, 4], self._node(name)]
+            if not low - 0.1 * (high - low) <= value <= high + 0.1 * (high - low):
+                far.append(f"{name} = {value:.4g} (the table has {low:.4g} to {high:.4g})")
+        if not far:
+            return ""
+        return f"The intervention is outside of the data: {', '.join(far)}. What the model says there is a guess."
 
     def _quartiles(self, node: int) -> tuple[float, float]:
         """The lower and upper quartile of a variable: of the table, or of this model if that is not known."""

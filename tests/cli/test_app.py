@@ -336,6 +336,33 @@ def test_score_edge_by_edge(tmp_path):
     assert "edges" not in json.loads(run("score", estimate, truth, "--json").stdout)
 
 
+def test_effect_with_its_interval(table):
+    arguments = (
+        "effect",
+        table,
+        "--of",
+        "dose",
+        "--on",
+        "response",
+        "--method",
+        "cam",
+        "--resamples",
+        4,
+        "--n-jobs",
+        1,
+    )
+    facts = json.loads(run(*arguments, "--json").stdout)
+    frame = pd.read_csv(table)
+    assert [facts["low"], facts["high"]] == pytest.approx(np.quantile(frame["dose"], [0.25, 0.75]).tolist())
+    model = grandag.CAM().fit(frame)
+    same = model.average_effect("dose", "response", frame, resamples=4, n_jobs=1)
+    assert (facts["effect"], tuple(facts["interval"])) == (same.effect, same.interval)
+    sentence = run(*arguments, "--low", 0, "--high", 0.5, "--prune-cutoff", 0.01).stdout
+    assert sentence.startswith("Setting dose to 0.5 instead of 0 changes the mean of response by 0.")
+    assert "; 90% of 4 refits give " in sentence
+    assert "did you mean 'dose'" in run(*arguments[:2], "--of", "doze", *arguments[4:]).stderr
+
+
 def test_columns(table):
     facts = json.loads(run("fit", table, "--columns", "dose, out come", "--json", "--max-iterations", 3).stdout)
     assert facts["nodes"] == ["dose", "out come"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 import textwrap
 import warnings
 from collections.abc import Mapping, Sequence
@@ -20,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from grandag import parameters
 from grandag.diagnostics import (
+    MAX_ROWS,
     Concern,
     column_concerns,
     constant_concerns,
@@ -31,7 +31,7 @@ from grandag.drawing import Drawing
 from grandag.engine.compiled import announcing_compilation
 from grandag.graph import topological_order
 from grandag.knowledge import Knowledge
-from grandag.learned import Learn, Learned, NotConvergedWarning, TrainingError
+from grandag.learned import DoubtWarning, Learn, Learned, NotConvergedWarning, TrainingError
 from grandag.methods.registry import name_of
 from grandag.methods.stages.linear_gaussian import LinearConditional
 from grandag.methods.storage import save
@@ -49,6 +49,8 @@ from grandag.parameters import (
 from grandag.progress import Listener, progress_line
 from grandag.resampling import confidence
 from grandag.table import Table, TableError, as_table, constant_columns
+from grandag.table_diagnostics import discrete_columns, order_concerns, table_concerns
+from grandag.wording import counted, levels_to_the_user
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -141,7 +143,14 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         for concern in learned.concerns:
             if concern.is_urgent:
                 category = NotConvergedWarning if concern.kind == "not converged" else UserWarning
-                warnings.warn(concern.message, category, stacklevel=_levels_to_the_user())
+                warnings.warn(concern.message, category, stacklevel=levels_to_the_user())
+        others = [concern for concern in learned.concerns if not concern.is_urgent]
+        if others:
+            kinds = ", ".join(dict.fromkeys(concern.kind for concern in others))
+            message = (
+                f"{counted(len(others), 'reason')} to doubt the graph ({kinds}): `warnings_` has numbers and advice."
+            )
+            warnings.warn(message, DoubtWarning, stacklevel=levels_to_the_user())
         return self
 
     def _learn_from(self, table: Table, values: Mapping[str, Any], held_out: Any, listener: Listener | None) -> Learned:
@@ -430,20 +439,20 @@ def _concerns(learned: Learned, table: Table, varying: Table, *, checks_noise: b
     copies = copy_concerns(varying.values, varying.names)
     known = [concern.variables for concern in copies]
     model = learned.model
-    noise = noise_concerns(model.check_noise(table)) if model is not None and checks_noise else []
+    noise, order = [], []
+    if model is not None:
+        residuals = model.residuals(table.take(np.arange(min(len(table.values), MAX_ROWS))), standardised=True)
+        order = order_concerns(residuals.to_numpy(), table.names)
+    if model is not None and checks_noise:
+        discrete = np.array(table.names, dtype=object)[discrete_columns(table.values)]
+        noise = noise_concerns(model.check_noise(table), tuple(discrete))
     return (
         *constant_concerns(table.values, table.names),
         *copies,
+        *table_concerns(varying),
         *learned.concerns,
         *column_concerns(table.values, table.names, known),
         *graph_concerns(learned.dag, table.names, len(table.values)),
+        *order,
         *noise,
     )
-
-
-def _levels_to_the_user() -> int:
-    """The stack level, for a warning of the caller, of the first line outside the library and scikit-learn."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("grandag", "sklearn"):
-        level, frame = level + 1, frame.f_back
-    return level

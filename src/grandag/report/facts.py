@@ -71,7 +71,7 @@ def headline(facts: dict[str, Any]) -> str:
         how = "converged" if facts["converged"] else "did not converge"
         parts.append(f"{how} after {counted(facts['n_iter'], 'iteration')}")
     if "held_out_log_likelihood" in facts:
-        parts.append(f"held-out log-likelihood {facts['held_out_log_likelihood']:.3f}")
+        parts.append(f"held-out log-likelihood per row and variable {facts['held_out_log_likelihood']:.3f}")
     if facts["seconds"] is not None:
         parts.append(f"{facts['seconds']:.1f} s")
     return "; ".join(parts)
