@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 INTEROP := .venv-interop
 
-.PHONY: demo test test-slow test-interop lint format generate bench accuracy confidence docs package clean
+.PHONY: demo test test-slow test-interop lint format generate bench accuracy generality confidence docs package clean
 
 demo: $(READY)
 	$(BIN)/grandag fit sachs --seed 1 --output demo --report demo/report.html
@@ -61,6 +61,10 @@ docs: $(READY)
 
 accuracy: $(READY)
 	$(BIN)/python benchmarks/accuracy.py
+
+# AUTHORS=DIR takes SynTReN's data sets from the authors' files.
+generality: $(READY)
+	$(BIN)/python benchmarks/generality.py $(if $(AUTHORS),--authors $(AUTHORS))
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

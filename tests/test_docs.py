@@ -204,6 +204,8 @@ def test_page_on_simulation(tmp_path):
     scope = run("simulate", tmp_path)
     assert (scope["shifted"]["X3"] == 2).all()
     assert all(0 <= share <= 1 for share in scope["free"])
+    functions = {mechanism.describe()["function"] for mechanism in scope["networks"].mechanisms}
+    assert functions == {"neural network", "linear"}
 
 
 def test_page_on_baselines(tmp_path):

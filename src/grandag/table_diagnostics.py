@@ -161,8 +161,8 @@ def order_concerns(residuals: np.ndarray, names: Sequence[str]) -> list[Concern]
         pd.DataFrame({"correlation": found}),
         lambda row: f"correlation {row['correlation']:.2f}",
         "Residuals are like those of the next row: {}. The rows seem to be in the order of time, or sorted by "
-        "something that is not in the table; methods take them for independent, so that p-values are too small. Add "
-        "what orders them as a column, take differences of time series, or use every k-th row.",
+        "something that the graph does not explain; methods take them for independent, so that p-values are too small. "
+        "Add what orders them as a column, take differences of time series, or use every k-th row.",
     )
 
 

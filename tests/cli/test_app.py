@@ -13,7 +13,9 @@ import pandas as pd
 import pytest
 
 import grandag
+from grandag.cli.simulate import Kind
 from grandag.report import facts
+from grandag.simulate.mechanisms import KINDS
 from tests.command import GRANDAG, run, run_alone
 from tests.conftest import nonlinear_chain
 
@@ -526,6 +528,11 @@ def test_simulate_then_fit(tmp_path):
     fitted = run("fit", tmp_path / "new" / "data.csv", "--json", "--max-iterations", 3)
     truth = json.loads((tmp_path / "new" / "truth.json").read_text())
     assert json.loads(fitted.stdout)["nodes"] == truth["nodes"]
+
+
+def test_every_kind_can_be_simulated():
+    """The command names them itself, so as to import nothing heavy for --help."""
+    assert [str(kind) for kind in Kind] == [*KINDS, "syntren"]
 
 
 def test_simulations_repeat_by_seed(tmp_path):

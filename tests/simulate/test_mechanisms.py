@@ -6,7 +6,8 @@ from scipy import stats
 
 from grandag.parameters import ParameterError
 from grandag.simulate import draw_scenario, erdos_renyi
-from grandag.simulate.mechanisms import KINDS, Linear, Mechanism, Noise, draw_mechanism
+from grandag.simulate.functions import Linear
+from grandag.simulate.mechanisms import KINDS, Mechanism, Noise, draw_mechanism
 
 ONE_LAYER = np.zeros((40, 40), dtype=bool)
 ONE_LAYER[:20, 20:] = np.eye(20, dtype=bool)  # 20 roots with one child each
@@ -31,13 +32,17 @@ def is_within(values, low, high, slack):
         ("gauss-anm", "text", 0.4, 0.8),
         ("lin", "released", 0.04, 0.08),
         ("add-func", "released", 0.04, 0.08),
+        ("mlp", "released", 1, 1),
+        ("mim", "released", 1, 1),
+        ("sigmoid", "released", 0.04, 0.08),
+        ("sigmoid-mix", "released", 0.04, 0.08),
     ],
 )
 def test_additive_noise(kind, distributions, low, high):
     """Given the true function: Gaussian residuals, independent of the parents, of each other, and of the right size."""
     scenario = draw_scenario(kind, TWO_PARENTS, 2000, 7, distributions=distributions)
     noise = np.column_stack([residuals(scenario, node) for node in range(20, 30)])
-    assert is_within(noise.var(axis=0), low, high, 0.1 * high)
+    assert is_within(noise.var(axis=0), low, high, 5 * high * np.sqrt(2 / 2000))
     assert min(stats.normaltest(column).pvalue for column in noise.T) > 1e-3
     everything = np.column_stack([noise, scenario.data.iloc[:, :20]])
     correlations = np.corrcoef(np.column_stack([everything, np.abs(noise)]), rowvar=False)
@@ -46,11 +51,19 @@ def test_additive_noise(kind, distributions, low, high):
     assert np.abs(correlations[10:30, 30:]).max() < 5 / np.sqrt(2000)  # the size of the noise depends on no parent
 
 
-def test_roots_of_gauss_anm():
-    data = draw_scenario("gauss-anm", np.zeros((100, 100), dtype=bool), 2000, 1).data.to_numpy()
+@pytest.mark.parametrize("kind", ["gauss-anm", "sigmoid", "sigmoid-mix"])
+def test_gaussian_roots(kind):
+    data = draw_scenario(kind, np.zeros((100, 100), dtype=bool), 2000, 1).data.to_numpy()
     assert is_within(data.var(axis=0), 1, 2, 0.15)
     assert stats.kstest(data.var(axis=0), stats.uniform(1, 1).cdf).pvalue > 0.01
     assert stats.kstest(data[:, 0] / data[:, 0].std(), "norm").pvalue > 0.001
+
+
+@pytest.mark.parametrize("kind", ["mlp", "mim"])
+def test_standard_normal_roots(kind):
+    data = draw_scenario(kind, np.zeros((3, 3), dtype=bool), 3000, 1).data.to_numpy()
+    for column in data.T:
+        assert stats.kstest(column, "norm").pvalue > 1e-3
 
 
 @pytest.mark.parametrize(("kind", "low", "high"), [("lin", -1, 1), ("add-func", -1, 1), ("pnl-mult", 0, 2)])

@@ -22,6 +22,10 @@ class Kind(StrEnum):
     add_func = "add-func"
     pnl_gp = "pnl-gp"
     pnl_mult = "pnl-mult"
+    mlp = "mlp"
+    mim = "mim"
+    sigmoid = "sigmoid"
+    sigmoid_mix = "sigmoid-mix"
     syntren = "syntren"
 
 
@@ -50,7 +54,13 @@ class FileFormat(StrEnum):
 
 
 def simulate(
-    kind: Annotated[Kind, typer.Argument(help="Mechanisms of the paper, or a transcription network (syntren).")],
+    kind: Annotated[
+        Kind,
+        typer.Argument(
+            help="Mechanisms of the paper, of other simulations (mlp, mim, sigmoid, sigmoid-mix), or a transcription "
+            "network (syntren)."
+        ),
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Directory for data, truth and configuration.")],
     graph: Annotated[
         GraphKind | None, typer.Option(help="Erdos-Renyi (default), scale-free, complete or empty; not for syntren.")

@@ -6,8 +6,9 @@ K is the covariance of `kernel.py`. Hyper-parameters are logarithms, in this ord
 the interaction s_f, variance of an additive term s_a, noise variance. Inputs are (p, n), float32.
 
 Two ways to the same number. `dense` factorises S, in float32 or, where the noise is too small for that, in float64;
-it errs by less than 0.1 nats where the model fits at all. `low_rank` finds the few rows that carry K by pivoted Cholesky, to a tolerance far below the noise, in float64;
-it gives up when they are too many. Many rows are cut into blocks, whose evidence is added.
+it errs by less than 0.1 nats where the model fits at all. `low_rank` finds the few rows that carry K by pivoted
+Cholesky, to a tolerance far below the noise, in float64; it gives up when they are too many. Many rows are cut into
+blocks, whose evidence is added.
 """
 
 from __future__ import annotations

@@ -28,6 +28,8 @@ _LARGEST_LENGTH_SCALE = 50.0
 _LARGEST_VARIANCE = 20.0
 _LEAST_VARIANCE = 1e-5
 _START = {"length_scale": 2.0, "interaction": 0.8, "additive": 0.1, "noise": 0.1}
+_UNSURE = 1.0
+"""Nats below the cost of an edge from which a variable is tried as a further parent; z deviations promise z^2 / 2."""
 _MAX_EVALUATIONS = 60
 _N_SHUFFLED = 16
 
@@ -51,6 +53,7 @@ class LocalScores:
         self.config, self.n_threads = config, n_threads
         by_size = 1 + 1.3 * float(np.log(self.n_variables))
         self.cost_per_edge = by_size if config.cost_per_edge is None else config.cost_per_edge
+        self.promising = float(np.sqrt(2 * max(self.cost_per_edge - _UNSURE, 0.0)))
         shuffled = np.ascontiguousarray(columns[rng.permutation(n)].T, dtype=np.float32)
         self._columns, self._few_columns = shuffled, np.ascontiguousarray(shuffled[:, : config.n_few_rows])
         self.scale = n / self._few_columns.shape[1]

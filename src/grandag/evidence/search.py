@@ -22,8 +22,6 @@ from grandag.graph import topological_order
 
 __all__ = ["Knowledge", "Move", "Searched", "climb"]
 
-_UNSURE = 1.0
-"""Nats below the cost of an edge from which a variable is tried as a further parent; z deviations promise z^2 / 2."""
 _SLACK = 3.0
 """Nats (of all rows) that few rows may speak against a place that all rows are still asked about."""
 _LEAST_GAIN = 0.05
@@ -68,14 +66,27 @@ class _Plan(NamedTuple):
         return frozenset(self.candidates.items())
 
 
+class _Choice(NamedTuple):
+    """The parents that a child chose among candidates and further ones."""
+
+    candidates: frozenset[int]
+    further: frozenset[int]
+    parents: Parents
+
+    def answers(self, candidates: frozenset[int], further: frozenset[int]) -> bool:
+        """Whether the choice is the same among fewer candidates: those it fell on are still there."""
+        return candidates <= self.candidates and further.issuperset(self.parents) and further <= self.further
+
+
 def climb(
     scores: LocalScores, parents: list[Parents], knowledge: Knowledge, report: Callable[[Searched], None]
 ) -> Searched:
     """Reinsert nodes until none brings anything; Ctrl-C ends the search with the best graph so far."""
     state = Searched(list(parents), sum(scores.score(j, p) for j, p in enumerate(parents)))
     rejected: set[frozenset[tuple[int, Parents]]] = set()
+    choices: list[list[_Choice]] = [[] for _ in parents]
     try:
-        while _improve(scores, state, knowledge, rejected):
+        while _improve(scores, state, knowledge, rejected, choices):
             report(state)
     except KeyboardInterrupt:
         state.was_interrupted = True
@@ -83,19 +94,22 @@ def climb(
 
 
 def _improve(
-    scores: LocalScores, state: Searched, knowledge: Knowledge, rejected: set[frozenset[tuple[int, Parents]]]
+    scores: LocalScores,
+    state: Searched,
+    knowledge: Knowledge,
+    rejected: set[frozenset[tuple[int, Parents]]],
+    choices: list[list[_Choice]],
 ) -> bool:
     """Make the first of the most promising reinsertions that improves the evidence, if any does."""
     nodes = range(len(state.parents))
     scores.each(lambda j: scores.few(j, state.parents[j]), nodes)
-    promises = scores.each(lambda j: scores.promise(j, state.parents[j]), nodes)
-    least = np.sqrt(2 * max(scores.cost_per_edge - _UNSURE, 0.0))
-    promising = (np.array(promises).T > least) & knowledge.allowed
+    promise = np.array(scores.each(lambda j: scores.promise(j, state.parents[j]), nodes)).T
+    promising = (promise > scores.promising) & knowledge.allowed
     plans = scores.each(lambda k: _plans(scores, state.parents, k, promising, knowledge), nodes)
     for plan in sorted((plan for some in plans for plan in some), key=lambda plan: -plan.promise):
         if plan.signature in rejected:
             continue
-        changes = _carry_out(scores, state.parents, plan, knowledge)
+        changes = _carry_out(scores, state.parents, plan, knowledge, choices)
         gain = sum(scores.score(j, new) - scores.score(j, state.parents[j]) for j, new in changes.items())
         if gain > _LEAST_GAIN:
             for j, new in changes.items():
@@ -134,7 +148,7 @@ def _plans(
             continue
         gain = _most_gained(scores, parents[node], node, new)
         gain += sum(losses[j] for j in before if j in children) + sum(max(gains.get(j, 0.0), 0.0) for j in after)
-        if gain > -_SLACK or candidates.keys() == {node} and set(parents[node]) < set(new):
+        if gain > -_SLACK or (candidates.keys() == {node} and set(parents[node]) < set(new)):
             plans.append(_Plan(gain, node, (*before, node, *after), candidates))
     return sorted(plans, key=lambda plan: -plan.promise)
 
@@ -146,14 +160,23 @@ def _most_gained(scores: LocalScores, parents: Parents, child: int, new: Parents
     return float(scores.scale) * evidence + scores.cost_per_edge * n_fewer
 
 
-def _carry_out(scores: LocalScores, parents: list[Parents], plan: _Plan, knowledge: Knowledge) -> dict[int, Parents]:
+def _carry_out(
+    scores: LocalScores, parents: list[Parents], plan: _Plan, knowledge: Knowledge, choices: list[list[_Choice]]
+) -> dict[int, Parents]:
     """The parents that the nodes of a plan choose among the candidates, by all rows."""
     place = {j: k for k, j in enumerate(plan.order)}
 
     def chosen(child: int) -> Parents:
-        further = [i for i in np.flatnonzero(knowledge.allowed[:, child]).tolist() if place[i] < place[child]]
+        candidates = frozenset(plan.candidates[child])
+        allowed = np.flatnonzero(knowledge.allowed[:, child]).tolist()
+        further = candidates.union(i for i in allowed if place[i] < place[child])
+        for earlier in choices[child]:
+            if earlier.answers(candidates, further):
+                return earlier.parents
         required = frozenset(np.flatnonzero(knowledge.required[:, child]).tolist())
-        return choose(scores, child, plan.candidates[child], further, required, parents[child])
+        found = choose(scores, child, plan.candidates[child], further, required, parents[child])
+        choices[child].append(_Choice(candidates, further, found))
+        return found
 
     children = list(plan.candidates)
     return dict(zip(children, scores.each(chosen, children), strict=True))

@@ -18,8 +18,8 @@ _EXPLAINED = np.log(0.9)
 """Few rows are trusted about what hardly matters if they leave less of the variance than this unexplained."""
 _MANY, _IDLE = 6, 0.3
 """Of more parents than these, those that cost few rows fewer nats than this are left out at first."""
-_PROMISING = 2.0
-"""Standard deviations from which a candidate is tried as a further parent."""
+_PROMISING, _AT_ONCE = 2.0, 4
+"""Standard deviations from which a candidate is tried as a further parent, and how many are at once."""
 
 
 def choose(
@@ -28,18 +28,19 @@ def choose(
     """The parents that a child needs of those given, and of `further` candidates those that promise something.
 
     What few rows find idle is put back among the further candidates; all rows then say whether it promises anything.
+    The most promising are tried together, again and again, until none of them stays and the rest promises less.
     `near` are parents whose fit is a good start.
     """
     untried = set(parents) | set(further)
     parents = _thin(scores, child, parents, required, near)
     while True:
         untried -= set(parents)
-        parents = eliminate(scores, child, parents, required, near)
-        promise = scores.promise(child, parents)
-        more = {candidate for candidate in untried if promise[candidate] > _PROMISING}
-        if not more:
-            return parents
-        near, parents = parents, tuple(sorted({*parents, *more}))
+        found = eliminate(scores, child, parents, required, near)
+        promise = scores.promise(child, found)
+        more = sorted((i for i in untried if promise[i] > _PROMISING), key=lambda i: (-promise[i], i))[:_AT_ONCE]
+        if not more or (found == near and promise[more[0]] < scores.promising):
+            return found
+        near, parents = found, tuple(sorted((*found, *more)))
 
 
 def eliminate(scores: LocalScores, child: int, parents: Parents, required: frozenset[int], near: Parents) -> Parents:
@@ -51,19 +52,11 @@ def eliminate(scores: LocalScores, child: int, parents: Parents, required: froze
     """
     least = tuple(parent for parent in parents if parent in required)
     scores.fit(child, parents, near)
-    settled: set[int] = set(required)
+    settled = set(required)
     while scores.full(child, parents) > scores.full(child, least, parents) + scores.cost_per_edge:
-        value = scores.full(child, parents)
-        losses = {parent: _rough_loss(scores, child, parents, parent) for parent in parents if parent not in settled}
-        weakest = sorted(losses, key=lambda parent: losses[parent])
-        fewer = _without_idle(scores, child, parents, [i for i in weakest if losses[i] < scores.cost_per_edge])
-        close = [parent for parent in weakest if losses[parent] < _CLOSE] if fewer == parents else []
-        for parent in close:
-            fewer = tuple(other for other in parents if other != parent)
-            if value - scores.full(child, fewer, parents) < scores.cost_per_edge:
-                break
-            settled.add(parent)
-            fewer = parents
+        fewer = _without_idle(scores, child, parents, settled)
+        if fewer == parents:
+            fewer = _without_weakest(scores, child, parents, settled)
         if fewer == parents:
             break
         scores.fit(child, fewer, parents)
@@ -75,22 +68,34 @@ def loss(scores: LocalScores, child: int, parents: Parents, parent: int) -> floa
     """Nats that are lost without this parent; the fit is made anew only where that is close."""
     lost = scores.loss(child, parents, (parent,))
     if lost < _CLOSE:
-        lost = scores.full(child, parents) - scores.full(child, tuple(other for other in parents if other != parent), parents)
+        lost = scores.full(child, parents) - scores.full(
+            child, tuple(other for other in parents if other != parent), parents
+        )
     return lost
 
 
-def _rough_loss(scores: LocalScores, child: int, parents: Parents, parent: int) -> float:
-    """Nats that are lost without this parent, nothing refitted; by few rows where they are clear."""
-    few = scores.few_loss(child, parents, (parent,))
-    return few if few > _CLOSE else scores.loss(child, parents, (parent,))
-
-
-def _without_idle(scores: LocalScores, child: int, parents: Parents, idle: list[int]) -> Parents:
-    """Parents without as many of the idle ones, weakest first, as may go together: all, half of them, a quarter …"""
+def _without_idle(scores: LocalScores, child: int, parents: Parents, settled: set[int]) -> Parents:
+    """Parents without as many of those that few rows find idle as may go together: all, half of them, a quarter …"""
+    losses = {parent: scores.few_loss(child, parents, (parent,)) for parent in parents if parent not in settled}
+    idle = [i for i in sorted(losses, key=lambda i: losses[i]) if scores.scale * losses[i] < scores.cost_per_edge]
     while len(idle) > 1:
         if scores.loss(child, parents, tuple(idle)) < scores.cost_per_edge:
             return tuple(parent for parent in parents if parent not in idle)
         idle = idle[: len(idle) // 2]
+    return parents
+
+
+def _without_weakest(scores: LocalScores, child: int, parents: Parents, settled: set[int]) -> Parents:
+    """Parents without the weakest that is not worth an edge, if there is one; the others are settled."""
+    close = [i for i in parents if i not in settled and scores.few_loss(child, parents, (i,)) < _CLOSE]
+    losses = {parent: scores.loss(child, parents, (parent,)) for parent in close}
+    for parent in sorted(losses, key=lambda i: losses[i]):
+        if losses[parent] >= _CLOSE:
+            break
+        fewer = tuple(other for other in parents if other != parent)
+        if scores.full(child, parents) - scores.full(child, fewer, parents) < scores.cost_per_edge:
+            return fewer
+        settled.add(parent)
     return parents
 
 

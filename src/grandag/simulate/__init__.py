@@ -1,4 +1,4 @@
-"""Data with a known truth: every kind of graph and mechanism of the paper, SynTReN, and diagnostics of such data."""
+"""Data with a known truth: all graphs and mechanisms of the paper, some of others, SynTReN, and diagnostics."""
 
 from grandag.simulate.graphs import complete, draw_graph, empty, erdos_renyi, scale_free
 from grandag.simulate.scenario import Scenario, draw_scenario

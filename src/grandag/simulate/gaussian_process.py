@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
@@ -96,6 +97,10 @@ class GaussianProcessFunction:
         for which in range(len(self.components)):
             values += self.component(which, x)
         return values
+
+    def describe(self) -> dict[str, Any]:
+        """Kind, and how it was drawn; the constants are too many."""
+        return {"function": "Gaussian process", "drawn_by": self.method}
 
     def component(self, which: int, x: np.ndarray) -> np.ndarray:
         """Values of one term of the sum; x has all columns."""

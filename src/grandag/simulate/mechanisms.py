@@ -1,10 +1,10 @@
-"""How a variable follows from its parents, for each kind of data in the paper.
+"""How a variable follows from its parents, for each kind of data in the paper and for four kinds of other papers.
 
 A mechanism is  x = (link(f(parents), noise) - offset) / scale  with three links:
 
-    additive         f + N          Gauss-ANM, LIN, ADD-FUNC, and all variables without parents (f = 0)
-    sigmoid          1 / (1 + exp(-(f + N)))                    PNL-GP
-    multiplicative   exp(log f + N) = f e^N                     PNL-MULT, f = sum of the parents
+    additive         f + N                      all but the PNL kinds, and all variables without parents (f = 0)
+    sigmoid          1 / (1 + exp(-(f + N)))    PNL-GP
+    multiplicative   exp(log f + N) = f e^N     PNL-MULT, f = sum of the parents
 
 | kind | f | noise N ("released") | noise N ("text") | roots | rescaled ("released") |
 |---|---|---|---|---|---|
@@ -15,8 +15,18 @@ A mechanism is  x = (link(f(parents), noise) - offset) / scale  with three links
 | pnl-mult | sum of parents | U[0, w], w ~ U[0, 0.5] | half normal, v ~ U[0, 1] | U[0, 2] | minimum 0, variance 1 |
 
 "text" is the paper's appendix, "released" what the authors' files show (docs/simulate.md has the measurements); there
-are no released files of LIN and ADD-FUNC at hand. Rescaling uses the variable's own rows, before its children are
-computed; its offset and scale are kept, so that new rows follow the same model.
+are no released files of LIN and ADD-FUNC at hand. Four kinds are not the paper's, and the same for both; their
+functions and where these are from are in `functions`:
+
+| kind | f | noise N | roots |
+|---|---|---|---|
+| mlp | random neural network | N(0, 1) | N(0, 1) |
+| mim | random index model | N(0, 1) | N(0, 1) |
+| sigmoid | sum of random sigmoids | N(0, v), v ~ 0.04 U[1, 2] | N(0, v), v ~ U[1, 2] |
+| sigmoid-mix | random sigmoid of a weighted sum | N(0, v), v ~ 0.04 U[1, 2] | N(0, v), v ~ U[1, 2] |
+
+Rescaling uses the variable's own rows, before its children are computed; its offset and scale are kept, so that new
+rows follow the same model.
 """
 
 from __future__ import annotations
@@ -29,19 +39,25 @@ import numpy as np
 from scipy.special import expit
 
 from grandag.parameters import check_parameters, one_of
-from grandag.simulate.gaussian_process import GaussianProcessFunction, draw_function
+from grandag.simulate.functions import Function, IndexModel, Linear, MixedSigmoid, NeuralNetwork, Sigmoids
+from grandag.simulate.gaussian_process import draw_function
 
 __all__ = [
     "DISTRIBUTIONS",
     "KINDS",
     "Kind",
-    "Linear",
     "Mechanism",
     "Noise",
     "NoiseFamily",
     "draw_mechanism",
     "find_kind",
 ]
+
+DISTRIBUTIONS = ("released", "text")
+"""Whose distributions data follow: those of the authors' released files, or those of the paper's text."""
+
+_FunctionDraw = Callable[[np.ndarray, np.random.Generator], tuple[Function, np.ndarray]]
+"""From rows of the parents: a drawn function, and its values at these rows."""
 
 _STANDARD: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
     "normal": lambda rng, n: rng.normal(size=n),
@@ -87,22 +103,10 @@ class NoiseFamily:
 
 
 @dataclass(frozen=True)
-class Linear:
-    """f(x) = coefficients' x; no coefficients, for variables without parents, give 0."""
-
-    coefficients: np.ndarray
-
-    def __call__(self, x: np.ndarray) -> np.ndarray:
-        """Values at the rows of x."""
-        values: np.ndarray = x @ self.coefficients
-        return values
-
-
-@dataclass(frozen=True)
 class Mechanism:
     """x = (link(function(parents), noise) - offset) / scale."""
 
-    function: GaussianProcessFunction | Linear
+    function: Function
     noise: Noise
     link: str = "additive"
     offset: float = 0.0
@@ -122,7 +126,7 @@ class Mechanism:
 
     def describe(self) -> dict[str, Any]:
         """The mechanism's kind and constants as plain values."""
-        facts: dict[str, Any] = {
+        return {
             "link": self.link,
             "noise": {
                 "distribution": self.noise.distribution,
@@ -131,68 +135,79 @@ class Mechanism:
             },
             "offset": self.offset,
             "scale": self.scale,
+            **self.function.describe(),
         }
-        if isinstance(self.function, Linear):
-            return {**facts, "function": "linear", "coefficients": self.function.coefficients.tolist()}
-        return {**facts, "function": "Gaussian process", "drawn_by": self.function.method}
 
 
 @dataclass(frozen=True)
 class Kind:
     """One kind of data: how functions, noises and roots are drawn."""
 
-    function: Callable[[np.ndarray, np.random.Generator], tuple[GaussianProcessFunction | Linear, np.ndarray]]
+    function: _FunctionDraw
     noise: NoiseFamily
     root: NoiseFamily
     link: str = "additive"
     rescale: str = "none"
 
 
-def _gaussian_process(parents: np.ndarray, rng: np.random.Generator) -> tuple[GaussianProcessFunction, np.ndarray]:
+def _gaussian_process(parents: np.ndarray, rng: np.random.Generator) -> tuple[Function, np.ndarray]:
     return draw_function(parents, rng)
 
 
-def _additive(parents: np.ndarray, rng: np.random.Generator) -> tuple[GaussianProcessFunction, np.ndarray]:
+def _additive(parents: np.ndarray, rng: np.random.Generator) -> tuple[Function, np.ndarray]:
     return draw_function(parents, rng, additive=True)
 
 
-def _linear(parents: np.ndarray, rng: np.random.Generator) -> tuple[Linear, np.ndarray]:
-    function = Linear(rng.random((parents.shape[1],)))
-    return function, function(parents)
+def _by_constants(draw: Callable[[int, np.random.Generator], Function]) -> _FunctionDraw:
+    """Functions that need to know nothing of the parents but how many there are."""
+
+    def draw_and_evaluate(parents: np.ndarray, rng: np.random.Generator) -> tuple[Function, np.ndarray]:
+        function = draw(parents.shape[1], rng)
+        return function, function(parents)
+
+    return draw_and_evaluate
 
 
-def _sum(parents: np.ndarray, rng: np.random.Generator) -> tuple[Linear, np.ndarray]:
-    function = Linear(np.ones(parents.shape[1]))
-    return function, function(parents)
+def _sum(n_parents: int, _: np.random.Generator) -> Linear:
+    return Linear(np.ones(n_parents))
 
 
 _FIFTH = NoiseFamily("normal", 0.04, 0.08, "variance")  # 0.2 N(0, U[1, 2])
+_STANDARD_NORMAL = NoiseFamily("normal", 1.0, 1.0)
 _GAUSSIAN_ROOT = NoiseFamily("normal", 1.0, 2.0, "variance")
 _SYMMETRIC_ROOT = NoiseFamily("uniform", 2.0, 2.0, location=-1.0)
 _POSITIVE_ROOT = NoiseFamily("uniform", 2.0, 2.0)
-_LINEAR = Kind(_linear, _FIFTH, _SYMMETRIC_ROOT)
-_ADDITIVE = Kind(_additive, _FIFTH, _SYMMETRIC_ROOT)
+
+
+def _same_for_both(kind: Kind) -> dict[str, Kind]:
+    return dict.fromkeys(DISTRIBUTIONS, kind)
+
 
 KINDS: dict[str, dict[str, Kind]] = {
     "gauss-anm": {
         "released": Kind(_gaussian_process, _FIFTH, _GAUSSIAN_ROOT),
         "text": Kind(_gaussian_process, NoiseFamily("normal", 0.4, 0.8, "variance"), _GAUSSIAN_ROOT),
     },
-    "lin": {"released": _LINEAR, "text": _LINEAR},
-    "add-func": {"released": _ADDITIVE, "text": _ADDITIVE},
+    "lin": _same_for_both(Kind(_by_constants(Linear.draw), _FIFTH, _SYMMETRIC_ROOT)),
+    "add-func": _same_for_both(Kind(_additive, _FIFTH, _SYMMETRIC_ROOT)),
     "pnl-gp": {
         "released": Kind(_gaussian_process, NoiseFamily("laplace", 0, 0.5), _SYMMETRIC_ROOT, "sigmoid", "standard"),
         "text": Kind(_gaussian_process, NoiseFamily("laplace", 0, 1), _SYMMETRIC_ROOT, "sigmoid"),
     },
     "pnl-mult": {
-        "released": Kind(_sum, NoiseFamily("uniform", 0, 0.5), _POSITIVE_ROOT, "multiplicative", "positive"),
-        "text": Kind(_sum, NoiseFamily("half-normal", 0, 1, "variance"), _POSITIVE_ROOT, "multiplicative"),
+        "released": Kind(
+            _by_constants(_sum), NoiseFamily("uniform", 0, 0.5), _POSITIVE_ROOT, "multiplicative", "positive"
+        ),
+        "text": Kind(
+            _by_constants(_sum), NoiseFamily("half-normal", 0, 1, "variance"), _POSITIVE_ROOT, "multiplicative"
+        ),
     },
+    "mlp": _same_for_both(Kind(_by_constants(NeuralNetwork.draw), _STANDARD_NORMAL, _STANDARD_NORMAL)),
+    "mim": _same_for_both(Kind(_by_constants(IndexModel.draw), _STANDARD_NORMAL, _STANDARD_NORMAL)),
+    "sigmoid": _same_for_both(Kind(_by_constants(Sigmoids.draw), _FIFTH, _GAUSSIAN_ROOT)),
+    "sigmoid-mix": _same_for_both(Kind(_by_constants(MixedSigmoid.draw), _FIFTH, _GAUSSIAN_ROOT)),
 }
 """Kinds of data by name, then by whose distributions they follow."""
-
-DISTRIBUTIONS = ("released", "text")
-"""Whose distributions data follow: those of the authors' released files, or those of the paper's text."""
 
 
 def find_kind(name: str, distributions: str) -> Kind:
