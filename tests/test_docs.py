@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from grandag.methods.registry import METHODS
+from tests.report.browser import Page, chromium
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -112,16 +113,34 @@ def test_code_of_a_page_runs(page, tmp_path, monkeypatch):
     run(page, tmp_path)
 
 
-def test_site_builds_as_the_readme_says(tmp_path):
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
     """`make docs`, but into another folder: links, anchors and references hold, and nothing is warned of."""
     pytest.importorskip("mkdocs", reason="the documentation tools are in the extra docs")
     recipe = re.search(r"^docs:.*\n\t\$\(BIN\)/(.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     assert recipe is not None
-    in_the_environment(f"cd '{ROOT}' && '{sys.executable}' -m {recipe[1]} --site-dir '{tmp_path}'", tmp_path)
-    api = (tmp_path / "api.html").read_text(encoding="utf-8")
+    folder = tmp_path_factory.mktemp("site")
+    in_the_environment(f"cd '{ROOT}' && '{sys.executable}' -m {recipe[1]} --site-dir '{folder}'", folder)
+    return folder
+
+
+def test_site_builds_as_the_readme_says(site):
+    api = (site / "api.html").read_text(encoding="utf-8")
     assert "grandag.methods.grandag.grandag.GraNDAG" in api
     assert "Learning rate of all other subproblems." in api, "the parameters of an estimator are missing"
     assert "<blockquote>" not in api, "examples of docstrings are shown as quotations"
+    titles = re.findall(r"<h3[^>]*>\s*<code>([^<]*)</code>", api)
+    assert "GraNDAG" in titles, "pages of the API are titled by public names"
+    assert not any(title.startswith("grandag.methods.") for title in titles)
+    assert "<span style=" in (site / "tutorial.html").read_text(encoding="utf-8"), "code is not highlighted"
+
+
+def test_pages_of_the_site_fit_a_telephone(site):
+    """Nothing runs out of the page, wide tables and long lines of code included."""
+    with chromium() as session:
+        for name in ("command_line", "parameters", "using_the_model", "results"):
+            page = Page(session, site / f"{name}.html").open(width=390)
+            assert page.run("return document.documentElement.scrollWidth") <= 390, name
 
 
 def test_page_on_extending(tmp_path, monkeypatch):
