@@ -137,7 +137,7 @@ def test_site_builds_as_the_readme_says(site):
 
 def test_pages_of_the_site_fit_the_screen(site):
     """On a telephone nothing runs out of the page; on a desk no table has to be scrolled."""
-    wide = "return Array.from(document.querySelectorAll('table'), t => t.offsetWidth - t.parentElement.clientWidth)"
+    wide = "return Array.from(document.querySelectorAll('table'), t => t.scrollWidth - t.parentElement.clientWidth)"
     with chromium() as session:
         for name in ("command_line", "parameters", "using_the_model", "results"):
             page = Page(session, site / f"{name}.html").open(width=390)
