@@ -5,13 +5,17 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 INTEROP := .venv-interop
 
-.PHONY: demo test test-slow test-interop lint format generate bench accuracy generality confidence docs package clean
+.PHONY: demo test test-slow fuzz test-interop lint format generate bench accuracy generality confidence docs package clean
 
 demo: $(READY)
 	$(BIN)/grandag fit sachs --seed 1 --output demo --report demo/report.html
 
 test: $(READY) lint
 	$(BIN)/python -m pytest -n auto
+
+# Files that nobody meant, in full; a part of it is in the suite.
+fuzz: $(READY)
+	$(BIN)/python -m pytest tests/fuzz -m "slow or not slow" -n auto
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m slow -n auto

@@ -1,4 +1,4 @@
-"""What refits are good for, on the authors' released data sets 11 to 20 (`make confidence`).
+"""What refits of the preset fast are good for, on the authors' released data sets 11 to 20 (`make confidence`).
 
 1. SHD and SID of the consensus over restarts, beside the mean of the single fits.
 2. Calibration: of the edges with a frequency in a range, how many are true? By bootstrap, and by restarts.
@@ -25,7 +25,8 @@ def compare(authors: Path, setting: str, n_refits: int) -> tuple[np.ndarray, dic
     for number in range(11, 21):
         dataset = datasets.load_authors(authors, setting, number)
         for kind, found in edges.items():
-            refits = confidence(GraNDAG(retrain=False), dataset.data, n_refits, kind, random_state=number)
+            model = GraNDAG.preset("fast", retrain=False)
+            refits = confidence(model, dataset.data, n_refits, kind, random_state=number)
             present = refits.frequency > 0
             found.append(np.column_stack([refits.frequency[present], dataset.adjacency[present]]))
             if kind == "restarts":

@@ -152,15 +152,16 @@ def agreement(folder: Path, kind: str, n_targets: int) -> None:
 
 
 def whole_fits(folder: Path, kind: str, number: int, n_seeds: int = 3) -> None:
-    """Print SHD and SID of default fits with both selections, over seeds of the fit; needs the whole reference."""
+    """Print SHD and SID of fast fits with both selections, over seeds of the fit; needs the whole reference."""
     reference = Reference(folder, kind, number, 0)
     if not reference.is_done.all():
         return
     IMPLEMENTATIONS["scikit-learn"] = lambda *_: (pair for pair in enumerate(reference.importance.T))
     line = f"  {kind} {number}"
     for trees in ("compiled", "scikit-learn"):
+        settings = {"neighbour_trees": trees, "retrain": False, "n_jobs": 1}
         graphs = [
-            GraNDAG(neighbour_trees=trees, retrain=False, n_jobs=1, random_state=seed).fit(reference.values).adjacency_
+            GraNDAG.preset("fast", random_state=seed, **settings).fit(reference.values).adjacency_
             for seed in range(n_seeds)
         ]
         scores = np.array([(shd(reference.truth, graph), sid(reference.truth, graph)) for graph in graphs])

@@ -1,6 +1,6 @@
-"""What makes the default preset's SID worse than the recipe's on sparse graphs of 50 nodes (by hand, 15 minutes).
+"""What makes the SID of the preset fast worse than the recipe's on sparse graphs of 50 nodes (by hand, 15 minutes).
 
-The default differs from the authors' recipe in standardised columns and a later learning rate of 1e-3: both, each
+It differs from the authors' recipe in standardised columns and a later learning rate of 1e-3: both, each
 alone, and none, on the first data sets of `grandag paper table2`. Per variant the mean SHD and SID over the sets, the
 SID of each, and the mean number of true edges that training masks.
 """

@@ -216,7 +216,7 @@ def test_page_on_using_the_model_names_every_field():
     fields = {name for first, _ in rows for name in re.findall(r"`(\w+)", first)}
     assert set(learned.Learned.__dataclass_fields__) <= fields
     assert all(hasattr(learned.Learned, name) or name in learned.Learned.__dataclass_fields__ for name in fields)
-    model = CAM().fit(datasets.load_sachs().data)
+    model = CAM(refine=True).fit(datasets.load_sachs().data)
     attributes = {name for _, second in rows for name in re.findall(r"`(\w+_)`", second)}
     assert all(hasattr(model, name) for name in attributes - {"A_phi_"})
 

@@ -32,8 +32,8 @@ class Line(NamedTuple):
     head: list[tuple[float, float]]
 
 
-def parse(graph: nx.DiGraph, title: str | None = None) -> ElementTree.Element:
-    return ElementTree.fromstring(to_svg(graph, title=title))
+def parse(graph: nx.DiGraph, title: str | None = None, width_by: str = "strength") -> ElementTree.Element:
+    return ElementTree.fromstring(to_svg(graph, title=title, width_by=width_by))
 
 
 def groups(root: ElementTree.Element, kind: str) -> list[ElementTree.Element]:
@@ -63,7 +63,7 @@ def lines_of(root: ElementTree.Element) -> list[Line]:
 
 
 def ends_of(line: Line) -> tuple[str, str]:
-    source, target = re.split(" [→—] ", line.title.split(", strength")[0])
+    source, target = re.split(" [→—] ", re.split(", (?:strength|evidence)", line.title)[0])
     return source, target
 
 
@@ -252,6 +252,43 @@ def test_width_is_uniform_without_strengths(attributes: dict[str, float | None])
     assert len({line.width for line in lines_of(parse(graph))}) == 1
 
 
+def test_evidence_widens_lines_by_its_logarithm() -> None:
+    """5 and 50 nats are a doubtful edge and a certain one, also beside an edge of 5,000; evidence may be negative."""
+    graph = nx.DiGraph()
+    evidence = {"b": -2.0, "c": 0.0, "d": 5.0, "e": 50.0, "f": 5000.0}
+    graph.add_edges_from(("a", target, {"evidence": nats, "strength": 1.0}) for target, nats in evidence.items())
+    lines = {ends_of(line)[1]: line for line in lines_of(parse(graph, width_by="evidence"))}
+    widths = [lines[target].width for target in evidence]
+    assert widths[:2] == [0.8, 0.8]
+    assert widths[4] == 3.0
+    assert widths[2] > 1.2
+    assert widths[3] > widths[2] + 0.4
+    assert lines["d"].title == "a → d, evidence 5"
+
+
+@pytest.mark.parametrize(
+    ("width_by", "legend"),
+    [
+        ("strength", ["Line width: strength, up to 4"]),
+        ("evidence", ["Line width: evidence, up to 87.3 nats"]),
+        ("frequency", ["Line width: frequency, up to 1"]),
+        ("something", []),
+    ],
+)
+def test_legend(width_by: str, legend: list[str]) -> None:
+    """Below everything else, and inside the drawing."""
+    graph = nx.DiGraph()
+    graph.add_edge("a", "b", strength=4.0, evidence=87.327, frequency=0.3)
+    root = parse(graph, width_by=width_by)
+    texts = root.findall(f"{SVG}text")
+    assert [text.text for text in texts] == legend
+    for text in texts:
+        left, top, width, height = (float(number) for number in root.attrib["viewBox"].split())
+        assert max(box.bottom for box in boxes_of(root).values()) + 12 < float(text.attrib["y"]) < top + height
+        assert width > 0.45 * 12 * len(text.text or "")
+        assert float(text.attrib["x"]) == pytest.approx(left + width / 2, abs=0.1)
+
+
 def undirected_cycle(names: list[str]) -> nx.DiGraph:
     graph = nx.DiGraph()
     for one, other in zip(names, [*names[1:], names[0]], strict=True):
@@ -342,24 +379,6 @@ def test_graph_is_not_modified() -> None:
     assert nx.utils.graphs_equal(graph, copy)
 
 
-def test_legend_shows_the_weakest_and_the_strongest_line():
-    graph = nx.DiGraph([("a", "b", {"strength": 0.5}), ("b", "c", {"strength": 2.0}), ("a", "c", {"strength": 1.0})])
-    root = parse(graph)
-    (legend,) = groups(root, "legend")
-    assert [text.text for text in legend.iter(f"{SVG}text")] == ["strength", "0.5", "2"]
-    widths = [float(line.attrib["stroke-width"]) for line in legend.iter(f"{SVG}line")]
-    drawn = sorted(line.width for line in lines_of(root))
-    assert widths == [drawn[0], drawn[-1]]
-    lowest = max(box.bottom for box in boxes_of(root).values())
-    assert all(float(text.attrib["y"]) > lowest for text in legend.iter(f"{SVG}text"))
-
-
-@pytest.mark.parametrize("strengths", [(None, None), (1.0, 1.0)])
-def test_no_legend_where_all_lines_are_the_same(strengths):
-    edges = [("a", "b", {"strength": strengths[0]}), ("b", "c", {"strength": strengths[1]})]
-    assert groups(parse(nx.DiGraph(edges)), "legend") == []
-
-
 def test_png_has_the_drawing_and_its_names():
     pytest.importorskip("resvg_py", reason="resvg is in the extra png")
     plain, named = (to_svg(nx.DiGraph([(name, "b")])) for name in ("a", "c"))
@@ -386,6 +405,5 @@ def test_an_edge_against_the_refits_is_dashed_and_the_legend_says_why():
     root = ElementTree.fromstring(to_svg(graph, width_by="frequency"))
     dashed = {group.findtext(f"{SVG}title"): "stroke-dasharray" in group.attrib for group in groups(root, "edge")}
     assert dashed == {"a → b, frequency 0.25, refits prefer the other direction": True, "b → c, frequency 0.75": False}
-    (legend,) = groups(root, "legend")
-    texts = [text.text for text in legend.iter(f"{SVG}text")]
-    assert texts == ["frequency", "0.25", "0.75", "refits prefer the other direction"]
+    (legend,) = root.findall(f"{SVG}text")
+    assert legend.text == "Line width: frequency, up to 1. Dashed: refits prefer the other direction"

@@ -12,7 +12,19 @@ WITHOUT_LEARNERS = ("metrics", "simulate", "datasets")
 """Rooms that hold the truth: they know no learner, only the first layer and each other."""
 
 LAYERS = (
-    ("version", "wording", "progress", "table", "reading", "drawing", "showing", "graph", "knowledge", "parameters"),
+    (
+        "version",
+        "wording",
+        "writing",
+        "progress",
+        "table",
+        "reading",
+        "drawing",
+        "showing",
+        "graph",
+        "knowledge",
+        "parameters",
+    ),
     ("engine", "gam"),
     ("evidence",),
     ("diagnostics", "table_diagnostics", "model", "learned", "resampling"),
@@ -26,35 +38,36 @@ LAYERS = (
 
 IMPORTS = {
     "cli": "comparison datasets graph learned methods metrics parameters progress reading refinement report "
-    "reproduction resampling showing simulate table tuning version wording",
+    "reproduction resampling showing simulate table tuning version wording writing",
     "comparison": "graph learned methods parameters progress table tuning wording",
     "datasets": "",
     "diagnostics": "gam table wording",
     "drawing": "",
-    "engine": "",
+    "engine": "writing",
     "evidence": "engine graph progress",
-    "gam": "progress table",
-    "graph": "drawing",
+    "gam": "engine progress table",
+    "graph": "drawing writing",
     "knowledge": "graph table",
     "learned": "diagnostics drawing graph knowledge model progress showing table wording",
     "methods": "diagnostics drawing engine evidence gam graph knowledge learned model parameters progress resampling "
-    "table table_diagnostics version wording",
+    "table table_diagnostics version wording writing",
     "metrics": "graph parameters",
     "model": "diagnostics graph parameters table wording",
     "parameters": "knowledge",
     "progress": "wording",
     "reading": "table",
-    "refinement": "diagnostics evidence graph knowledge learned methods parameters progress table wording",
+    "refinement": "diagnostics engine evidence graph knowledge learned methods parameters progress table wording",
     "report": "comparison drawing learned methods metrics model parameters showing table version wording",
-    "reproduction": "datasets drawing graph methods metrics report simulate table tuning version",
+    "reproduction": "datasets drawing graph methods metrics report simulate table tuning version writing",
     "resampling": "diagnostics graph knowledge learned parameters progress table wording",
     "showing": "drawing wording",
     "simulate": "graph parameters table version",
     "table": "",
     "table_diagnostics": "diagnostics table wording",
-    "tuning": "knowledge learned methods parameters progress table version wording",
+    "tuning": "knowledge learned methods parameters progress table version wording writing",
     "version": "",
     "wording": "",
+    "writing": "",
 }
 """What each room imports. `docs/architecture.md` shows it."""
 

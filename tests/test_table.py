@@ -158,3 +158,22 @@ def test_split(n, fraction, n_held_out):
     train, held_out = split_rows(n, fraction, np.random.default_rng(0))
     assert len(held_out) == n_held_out
     assert sorted([*train, *held_out]) == list(range(n))
+
+
+def test_masked_values_are_missing_values():
+    values = np.ma.masked_array(np.arange(40.0).reshape(20, 2), mask=np.zeros((20, 2)))
+    assert as_table(values).values.shape == (20, 2)
+    values[3, 1] = np.ma.masked
+    with pytest.raises(TableError, match=r"'X1' \(1 NaN, first in row 4\)"):
+        as_table(values)
+    assert as_table(values, missing="drop").n_dropped == 1
+    whole = np.ma.masked_array(np.arange(40).reshape(20, 2), mask=np.eye(20, 2))
+    assert as_table(whole, missing="drop").n_dropped == 2
+
+
+@pytest.mark.parametrize("kind", ["datetime64[D]", "timedelta64[s]"])
+def test_dates_in_arrays_are_refused(kind):
+    values = np.arange(40).reshape(20, 2).astype(kind)
+    for X in (values, np.ma.masked_array(values)):
+        with pytest.raises(TableError, match="numbers first"):
+            as_table(X)

@@ -27,7 +27,8 @@ def _sections() -> Iterator[str]:
     for estimator, entries in _by_estimator().items():
         own = {name: declared for name, declared in parameters_of(estimator).items() if name not in common}
         names = " and ".join(f"`{name}`" for name in entries)
-        lines = [f"## {estimator.__name__}", f"On the command line: {names}.{_set_by(entries)}", _table(own)]
+        text = f"On the command line: {names}.{_set_by(entries)}{_set_by_presets(estimator)}"
+        lines = [f"## {estimator.__name__}", text, _table(own)]
         yield "\n\n".join(lines)
 
 
@@ -49,6 +50,18 @@ def _set_by(entries: Mapping[str, Method]) -> str:
         f" `{name}` sets `{parameter}={value!r}`."
         for name, entry in entries.items()
         for parameter, value in entry.parameters.items()
+    ]
+    return "".join(settings)
+
+
+def _set_by_presets(estimator: Any) -> str:
+    """What presets without a column of their own change."""
+    settings = [
+        f" The preset `{preset}` sets `{name}={declared.value_in(preset)!r}`."
+        for preset in estimator.presets
+        if preset != "paper"
+        for name, declared in parameters_of(estimator).items()
+        if declared.value_in(preset) != declared.default
     ]
     return "".join(settings)
 

@@ -27,8 +27,7 @@ Neighbours = dict[Vertex, Vertices]
 
 BOX_HEIGHT, BOX_PADDING, BOX_GAP, LINE_GAP, LAYER_GAP = 30.0, 12.0, 28.0, 14.0, 40.0
 PORT_GAP, PORTS_WIDEST, ROW_WIDEST, MARGIN = 10.0, 160.0, 720.0, 24.0
-HEAD_LENGTH, HEAD_HALF, FONT_SIZE, TITLE_SIZE = 8.0, 3.5, 13.0, 16.0
-LEGEND_SIZE, SAMPLE_LENGTH, LEGEND_GAP = 11.0, 26.0, 14.0
+HEAD_LENGTH, HEAD_HALF, FONT_SIZE, TITLE_SIZE, LEGEND_SIZE = 8.0, 3.5, 13.0, 16.0, 12.0
 DASHES = "5 3"
 INK, LINE, ACCENT, TINT = "#0f172a", "#475569", "#1d4ed8", "#eef4ff"
 FONTS = (
@@ -73,8 +72,8 @@ def to_svg(graph: nx.DiGraph[str], *, title: str | None = None, width_by: str = 
         graph: Nodes are strings. An edge with `undirected=True` and its opposite are one line without an arrow head.
             Loops are left out.
         title: A heading, also the drawing's label for screen readers.
-        width_by: The attribute of edges (>= 0) that sets a line's width, relative to the largest; a "frequency" is
-            relative to 1.
+        width_by: The attribute of edges that sets a line's width, relative to the largest, as a legend says; a
+            "frequency" is relative to 1, and "evidence" counts by its logarithm.
 
     Returns:
         The same text for the same graph, in whatever order its nodes and edges were added.
@@ -410,14 +409,15 @@ def _edge_shape(edge: _Edge, line: list[float], tops: list[float], *, downwards:
 def _document(
     edges: list[_Edge], shapes: list[str], boxes: dict[str, Box], places: list[float], title: str | None, width_by: str
 ) -> str:
-    """Write the file: a light background of its own, the heading, the lines from weak to strong, the boxes."""
+    """Write the file: a light background of its own, heading, lines from weak to strong, boxes, legend."""
+    largest = 1.0 if width_by == "frequency" else max((edge.weight or 0.0 for edge in edges), default=0.0)
+    legend = _legend(edges, width_by, largest)
     left = min([*places, *(box.x for box in boxes.values())], default=0.0)
     right = max([*places, *(box.x + box.width for box in boxes.values())], default=0.0)
     bottom = max((box.y + BOX_HEIGHT for box in boxes.values()), default=0.0) + MARGIN
-    largest = 1.0 if width_by == "frequency" else max((edge.weight or 0.0 for edge in edges), default=0.0)
-    legend = _legend(edges, largest, width_by, bottom)
-    bottom += 2 * LEGEND_SIZE if legend.text else 0.0
-    width = max(right - left, legend.width, _text_width(title or "", 1.1 * TITLE_SIZE)) + 2 * MARGIN
+    bottom += 2 * LEGEND_SIZE if legend else 0.0
+    texts = _text_width(title or "", 1.1 * TITLE_SIZE), _text_width(legend, LEGEND_SIZE)
+    width = max(right - left, *texts) + 2 * MARGIN
     left, top = (left + right - width) / 2, -MARGIN - (2 * TITLE_SIZE if title else 0.0)
     frame = f'width="{_number(width)}" height="{_number(bottom - top)}"'
     label = title or f"Directed graph (nodes: {len(boxes)}, edges: {len(edges)})"
@@ -428,66 +428,48 @@ def _document(
         f"<style>.grandag .edge:hover{{fill:{ACCENT};opacity:1}}.grandag .edge:hover path{{stroke:{ACCENT}}}</style>",
         f'<rect x="{_number(left)}" y="{_number(top)}" {frame} rx="12" fill="#fff"/>',
     ]
+    middle = left + width / 2
     if title:
-        place = f'x="{_number(left + width / 2)}" y="{_number(top + MARGIN + 0.75 * TITLE_SIZE)}"'
-        parts.append(f'<text {place} font-size="{_number(TITLE_SIZE)}" font-weight="600">{_escape(title)}</text>')
+        parts.append(_line_of_text(title, middle, top + MARGIN + 0.75 * TITLE_SIZE, TITLE_SIZE, 'font-weight="600"'))
     by_weight = sorted(zip(edges, shapes, strict=True), key=lambda pair: pair[0].weight or 0.0)
     parts += [_edge_group(edge, shape, largest, width_by) for edge, shape in by_weight]
     linked = {name for edge in edges for name in edge[:2]}
     parts += [_node_group(name, boxes[name], linked=name in linked) for name in sorted(boxes)]
-    if legend.text:
-        shift = f"translate({_number(left + width - MARGIN - legend.width)} 0)"
-        parts.append(f'<g class="legend" transform="{shift}">{legend.text}</g>')
+    if legend:
+        parts.append(_line_of_text(legend, middle, bottom - MARGIN, LEGEND_SIZE, f'fill="{LINE}"'))
     return "\n".join([*parts, "</svg>", ""])
 
 
+def _legend(edges: list[_Edge], width_by: str, largest: float) -> str:
+    """What the width of a line means, and what dashes mean, where there are any."""
+    unit = " nats" if width_by == "evidence" else ""
+    is_known = any(edge.weight is not None for edge in edges)
+    sentences = [f"Line width: {width_by}, up to {largest:.3g}{unit}"] if is_known else []
+    if any(edge.is_doubtful for edge in edges):
+        sentences.append("Dashed: refits prefer the other direction")
+    return ". ".join(sentences)
+
+
+def _line_of_text(text: str, x: float, y: float, size: float, look: str) -> str:
+    return f'<text x="{_number(x)}" y="{_number(y)}" font-size="{_number(size)}" {look}>{_escape(text)}</text>'
+
+
 def _edge_group(edge: _Edge, shape: str, largest: float, width_by: str) -> str:
-    """Add a line's width, by its weight relative to the largest, and its tooltip."""
+    """Add a line's width and its tooltip."""
+    share = 0.35 if edge.weight is None or largest <= 0 else _share(edge.weight, largest, width_by)
     text = f"{edge.source} {'→' if edge.directed else '—'} {edge.target}"
     text += "" if edge.weight is None else f", {width_by} {edge.weight:.3g}"
-    look = f'fill="{LINE}" {_look(edge.weight, largest)}'
+    look = f'fill="{LINE}" stroke-width="{0.8 + 2.2 * share:.2f}" opacity="{0.6 + 0.3 * share:.2f}"'
     if edge.is_doubtful:
         look += f' stroke-dasharray="{DASHES}"'
         text += ", refits prefer the other direction"
     return f'<g class="edge" {look}><title>{_escape(text)}</title>{shape}</g>'
 
 
-def _look(weight: float | None, largest: float) -> str:
-    """A line's width and opacity by its weight."""
-    share = weight / largest if weight is not None and largest > 0 else 0.35
-    return f'stroke-width="{0.8 + 2.2 * share:.2f}" opacity="{0.6 + 0.3 * share:.2f}"'
-
-
-class _Legend(NamedTuple):
-    """What the widths mean: shapes from x = 0 on, and how far they reach."""
-
-    text: str
-    width: float
-
-
-def _legend(edges: list[_Edge], largest: float, width_by: str, top: float) -> _Legend:
-    """The weakest and the strongest line with their weights, unless all lines have one width; and what dashes mean."""
-    weights = sorted({edge.weight for edge in edges if edge.weight is not None})
-    samples: list[tuple[str, str]] = []
-    if len(weights) > 1 and largest > 0:
-        samples = [(f"{weight:.2g}", _look(weight, largest)) for weight in (weights[0], weights[-1])]
-    title = width_by.replace("_", " ") if samples else ""
-    if any(edge.is_doubtful for edge in edges):
-        look = f'{_look(None, largest)} stroke-dasharray="{DASHES}"'
-        samples.append(("refits prefer the other direction", look))
-    if not samples:
-        return _Legend("", 0.0)
-    height = f'y="{_number(top + LEGEND_SIZE)}" font-size="{_number(LEGEND_SIZE)}" text-anchor="start"'
-    shapes, x, middle = [], 0.0, _number(top + 0.65 * LEGEND_SIZE)
-    if title:
-        shapes, x = [f'<text x="0" {height}>{_escape(title)}</text>'], _text_width(title, LEGEND_SIZE) + LEGEND_GAP
-    for text, look in samples:
-        line = f'x1="{_number(x)}" x2="{_number(x + SAMPLE_LENGTH)}"'
-        shapes.append(f'<line {line} y1="{middle}" y2="{middle}" stroke="{LINE}" {look}/>')
-        x += SAMPLE_LENGTH + 5
-        shapes.append(f'<text x="{_number(x)}" {height}>{text}</text>')
-        x += _text_width(text, LEGEND_SIZE) + LEGEND_GAP
-    return _Legend("".join(shapes), x - LEGEND_GAP)
+def _share(weight: float, largest: float, width_by: str) -> float:
+    """A weight relative to the largest; nats by their logarithm, so that 5 and 50 differ beside 500."""
+    weight = max(weight, 0.0)  # a required edge may have evidence against it
+    return math.log1p(weight) / math.log1p(largest) if width_by == "evidence" else weight / largest
 
 
 def _node_group(name: str, box: Box, *, linked: bool) -> str:

@@ -76,7 +76,7 @@ class Learned:
 
     names: tuple[str, ...]
     adjacency: np.ndarray  # bool; an undirected edge is there in both directions
-    strength: np.ndarray  # the method's own measure of each edge
+    strength: np.ndarray  # the method's own measure of each edge; of a refined graph, its evidence
     kind: Literal["dag", "cpdag"] = "dag"
     edge_facts: Mapping[str, np.ndarray] = field(default_factory=dict)  # by column of `edges`: p_value, frequency, ...
     matrices: Mapping[str, np.ndarray] = field(default_factory=dict)  # (..., d, d) further ones: A_phi, mask, ...
@@ -153,7 +153,7 @@ class Learned:
     @property
     def width_by(self) -> str:
         """The fact that the width of an edge shows in drawings."""
-        return "frequency" if "frequency" in self.edge_facts else "strength"
+        return next((fact for fact in ("frequency", "evidence") if fact in self.edge_facts), "strength")
 
     def edges(self) -> pd.DataFrame:
         """The edges, strongest first: source, target, strength and what else is known of each.

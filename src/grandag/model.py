@@ -37,6 +37,9 @@ class Conditional(Protocol):
     def mean_and_scale(self, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation (n,) given rows of the parents (n, p), which come in column order."""
 
+    def is_consistent(self, n_parents: int) -> bool:
+        """Do the shapes of its arrays fit together and the number of parents? Asked when a saved model is loaded."""
+
 
 @dataclass(frozen=True)
 class Fixed:
@@ -47,6 +50,10 @@ class Fixed:
     def mean_and_scale(self, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The value, and 0."""
         return np.full(len(parents), self.value), np.zeros(len(parents))
+
+    def is_consistent(self, n_parents: int) -> bool:
+        """It has no parents."""
+        return n_parents == 0
 
 
 @dataclass(frozen=True)

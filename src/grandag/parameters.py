@@ -33,6 +33,7 @@ __all__ = [
     "as_generator",
     "boolean",
     "check_parameters",
+    "check_unused",
     "count",
     "integer",
     "knowledge",
@@ -108,25 +109,38 @@ class Parameter:
     description: str
     source: str = ""  # where the paper, or the released program, has it
     search: Distribution | None = None
+    unused_with: str = ""  # the name of a parameter that leaves this one without effect, if it is True
     presets: Mapping[str, Any] = dataclasses.field(default_factory=dict)  # values by the name of the preset
 
     def value_in(self, preset: str) -> Any:
         """The value that a preset gives it."""
         return self.presets.get(preset, self.default)
 
+    def is_unused(self, values: Mapping[str, Any]) -> bool:
+        """Is it without effect beside these values of all parameters?"""
+        return bool(self.unused_with and values[self.unused_with])
+
 
 def parameter(
-    default: Any, rule: Rule, description: str, *, source: str = "", search: Distribution | None = None, **presets: Any
+    default: Any,
+    rule: Rule,
+    description: str,
+    *,
+    source: str = "",
+    search: Distribution | None = None,
+    unused_with: str = "",
+    **presets: Any,
 ) -> Any:
     """A field of a config. Keywords beyond those above are values in presets: `paper=1e-4`."""
-    declared = Parameter(default, rule, description, source, search, presets)
+    declared = Parameter(default, rule, description, source, search, unused_with, presets)
     return dataclasses.field(default=default, metadata={"parameter": declared})
 
 
 def redeclared(config: type, name: str, default: Any, *, search: Distribution | None = None, **presets: Any) -> Any:
     """A parameter of another config with a default, search space and presets of its own."""
     other = parameters_of(config)[name]
-    return parameter(default, other.rule, other.description, source=other.source, search=search, **presets)
+    same = {"source": other.source, "unused_with": other.unused_with}
+    return parameter(default, other.rule, other.description, search=search, **same, **presets)
 
 
 def parameters_of(config: type) -> dict[str, Parameter]:
@@ -141,6 +155,14 @@ def check_parameters(values: Mapping[str, Any], rules: Mapping[str, Rule]) -> No
     for name, rule in rules.items():
         if not rule.is_legal(values[name]):
             raise ParameterError(name, f"must be {rule.description}; got {values[name]!r}.")
+
+
+def check_unused(values: Mapping[str, Any], declared: Mapping[str, Parameter]) -> None:
+    """Raise for the first parameter that was changed although it has no effect beside the others."""
+    for name, parameter in declared.items():
+        if parameter.is_unused(values) and values[name] != parameter.default:
+            switch = parameter.unused_with
+            raise ParameterError(name, f"has no effect while {switch!r} is on: leave it out, or switch {switch!r} off.")
 
 
 def integer(minimum: int) -> Rule:

@@ -18,7 +18,7 @@ __all__ = ["Listener", "Progress", "progress_line", "progress_lines"]
 
 
 class Progress(NamedTuple):
-    """One moment of a run; what a stage does not know is None, or 0 steps."""
+    """One moment of a run; what a stage does not know is None. A search, which may go on for ever, has 0 steps."""
 
     stage: str
     step: int
@@ -35,8 +35,12 @@ class Progress(NamedTuple):
 
     @property
     def facts(self) -> str:
-        """Everything else that is known, as text."""
-        facts = [f"{self.step:,}/{self.n_steps:,}" if self.n_steps else f"{self.step:,}"]
+        """Everything else that is known, as text.
+
+        >>> Progress("refine", 3, 0, evidence=-1527.71, n_edges=4).facts
+        '3 moves, evidence -1,527.7, 4 edges'
+        """
+        facts = [f"{self.step:,}/{self.n_steps:,}" if self.n_steps else f"{self.step:,} moves"]
         if self.h is not None:
             facts.append(f"h {self.h:.1e}")
         if self.held_out is not None:

@@ -13,6 +13,7 @@ from joblib import effective_n_jobs
 
 from grandag import evidence
 from grandag.diagnostics import constant_concerns
+from grandag.engine.compiled import announcing_compilation
 from grandag.graph import GraphError, as_graph, is_acyclic
 from grandag.knowledge import Knowledge
 from grandag.learned import Learned
@@ -67,16 +68,17 @@ def refine(
     allowed, required = (
         Knowledge.of(knowledge).masks(aligned.table.names).without(aligned.is_constant, aligned.table.names)
     )
-    found = evidence.refine(
-        aligned.varying.values,
-        aligned.adjacency,
-        allowed=allowed,
-        required=required,
-        rng=as_generator(random_state),
-        n_threads=int(effective_n_jobs(n_jobs)),
-        names=aligned.varying.names,
-        listener=listener,
-    )
+    with announcing_compilation():
+        found = evidence.refine(
+            aligned.varying.values,
+            aligned.adjacency,
+            allowed=allowed,
+            required=required,
+            rng=as_generator(random_state),
+            n_threads=int(effective_n_jobs(n_jobs)),
+            names=aligned.varying.names,
+            listener=listener,
+        )
     return _learned(found, aligned)
 
 
@@ -95,13 +97,14 @@ def judge(graph: Any, X: Any, *, missing: str = "error", random_state: Any = 0, 
         True
     """
     aligned = _align(graph, X, missing, random_state, n_jobs)
-    found = evidence.evaluate(
-        aligned.varying.values,
-        aligned.adjacency,
-        rng=as_generator(random_state),
-        n_threads=int(effective_n_jobs(n_jobs)),
-        names=aligned.varying.names,
-    )
+    with announcing_compilation():
+        found = evidence.evaluate(
+            aligned.varying.values,
+            aligned.adjacency,
+            rng=as_generator(random_state),
+            n_threads=int(effective_n_jobs(n_jobs)),
+            names=aligned.varying.names,
+        )
     return _learned(found, aligned)
 
 

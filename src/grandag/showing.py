@@ -12,10 +12,16 @@ from markupsafe import Markup, escape
 from grandag.drawing import to_svg
 from grandag.wording import counted
 
-__all__ = ["edge_table", "result_html"]
+__all__ = ["edge_table", "explanations", "result_html"]
 
 _MOST_EDGES = 200
 """A drawing with more takes long and shows nothing."""
+
+_EXPLANATIONS = {
+    "evidence": "Evidence is what the log marginal likelihood loses, in nats, when the edge is taken out; 5 nats are "
+    "a factor of 150."
+}
+"""What the reader of a table has to know of a column."""
 
 _FORMATS: dict[str, Callable[[Any], str]] = {
     "type": str,
@@ -30,11 +36,18 @@ _FORMATS: dict[str, Callable[[Any], str]] = {
 
 
 def edge_table(edges: Sequence[Mapping[Any, Any]]) -> tuple[list[str], list[list[str]]]:
-    """Header and rows of the edges as text, with the columns that are known."""
-    known = [name for name in (edges[0] if edges else ()) if name not in ("source", "target")]
+    """Header and rows of the edges as text, with the columns that are known; evidence stands for the strength."""
+    columns = list(edges[0]) if edges else []
+    left_out = {"source", "target", *(["strength"] if "evidence" in columns else [])}
+    known = [name for name in columns if name not in left_out]
     header = ["source", "target", *(name.replace("_", " ") for name in known)]
     rows = [[edge["source"], edge["target"], *(_text(name, edge[name]) for name in known)] for edge in edges]
     return header, rows
+
+
+def explanations(header: Sequence[str]) -> list[str]:
+    """What the reader of a table with this header has to know."""
+    return [_EXPLANATIONS[name] for name in header if name in _EXPLANATIONS]
 
 
 def _text(name: str, value: Any) -> str:

@@ -20,6 +20,9 @@ __all__ = ["MIN_ROWS", "Scaling", "Table", "TableError", "as_frame", "as_table",
 MIN_ROWS = 10
 """Below this there is nothing to hold out; hundreds of rows are needed for a graph worth reading."""
 
+_LARGEST, _SMALLEST = 1e120, 1e-120
+"""Squares of numbers beyond these, and sums of such squares, leave the range of double precision."""
+
 _SAME = 1e-6
 """Standardised columns that differ by less than this everywhere are copies of each other."""
 
@@ -74,6 +77,10 @@ class Scaling:
         """Data as given."""
         return cls(np.zeros(n_columns), np.ones(n_columns))
 
+    def is_consistent(self, n_columns: int) -> bool:
+        """Is there one mean and one positive scale per column?"""
+        return self.mean.shape == self.scale.shape == (n_columns,) and bool((self.scale > 0).all())
+
     def apply(self, values: np.ndarray, dtype: str) -> np.ndarray:
         """Scaled values in the given precision."""
         scaled = np.empty(values.shape, dtype)
@@ -127,6 +134,7 @@ def _checked(X: Any, missing: str) -> Table:
         names = tuple(f"X{k}" for k in range(values.shape[1]))
         has_own_names = False
     kept, n_dropped = _finite(values, names, missing)
+    _check_range(kept, names)
     index = X.index if hasattr(X, "iloc") and not n_dropped else None
     notes = tuple(getattr(X, "attrs", {}).get("notes", ()))
     return Table(kept, names, has_own_names, n_dropped, index, notes)
@@ -172,12 +180,16 @@ def _matrix(X: Any) -> np.ndarray:
     """An array or nested lists as a float64 matrix; scikit-learn's checks for what is not a matrix of numbers."""
     from sklearn.utils.validation import check_array
 
+    if isinstance(X, np.ma.MaskedArray):
+        X = _unmasked(X)
     array = np.asarray(X) if isinstance(X, np.ndarray | list | tuple) else None
     if array is not None and array.ndim != 2:
         raise TableError(
             f"Expected 2D array, got {array.ndim}D array instead (shape={array.shape}). Reshape your data: one row per "
             "observation and one column per variable."
         )
+    if array is not None and array.dtype.kind in "mM":
+        raise TableError(f"X holds dates or durations (type {array.dtype}), not numbers: encode them as numbers first.")
     if array is not None and array.dtype.kind in "USO":
         for k, column in enumerate(array.T):
             text = next((value for value in column if isinstance(value, str) and not is_number(value)), None)
@@ -187,6 +199,15 @@ def _matrix(X: Any) -> np.ndarray:
         X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=0, ensure_min_features=0, input_name="X"
     )
     return values
+
+
+def _unmasked(X: np.ma.MaskedArray[Any, Any]) -> np.ndarray:
+    """Masked values are missing values."""
+    if X.dtype.kind not in "biuf":
+        raise TableError(
+            f"X is a masked array that does not hold numbers (type {X.dtype}): encode it as numbers first."
+        )
+    return np.where(np.ma.getmaskarray(X), np.nan, X.data.astype(np.float64))
 
 
 def _finite(values: np.ndarray, names: Sequence[str], missing: str) -> tuple[np.ndarray, int]:
@@ -208,6 +229,18 @@ def _finite(values: np.ndarray, names: Sequence[str], missing: str) -> tuple[np.
         f"X contains missing or infinite values in {', '.join(found[:5])}{others}: fill them in, or drop the "
         f"{'row' if n_rows == 1 else f'{n_rows} rows'} concerned with missing='drop' (--missing drop)."
     )
+
+
+def _check_range(values: np.ndarray, names: Sequence[str]) -> None:
+    """Refuse units in which nothing can be computed."""
+    if not len(values):
+        return
+    low, high = values.min(axis=0), values.max(axis=0)
+    is_large = np.maximum(-low, high) > _LARGEST
+    is_small = (low < high) & (np.maximum(-low, high) < _SMALLEST)
+    for j in np.flatnonzero(is_large | is_small):
+        found = f"values beyond {_LARGEST:g}" if is_large[j] else f"no value beyond {_SMALLEST:g}"
+        raise TableError(f"Column {names[int(j)]!r} has {found}: choose another unit for it.")
 
 
 def constant_columns(values: np.ndarray) -> np.ndarray:

@@ -42,7 +42,22 @@ def test_prints_a_table(finished):
     assert "converged after" in process.stdout
     assert "held-out log-likelihood" in process.stdout
     assert str(output / "graph.svg") in process.stdout.replace("\n", "")
-    assert process.stderr in ("", "Compiling for this machine; this takes up to 20 seconds and happens only once.\n")
+    assert all(line.startswith("Compiling the ") for line in process.stderr.splitlines())
+
+
+def test_the_table_shows_evidence(finished):
+    """In the place of the strength, which is the same number, and with a sentence that says what it is."""
+    process, output = finished
+    text = " ".join(process.stdout.split())
+    evidence = grandag.load(output / "model.npz").edges_["evidence"]
+    assert text.startswith("source target evidence ")
+    assert f" {evidence[0]:.1f} " in text
+    assert "Evidence is what the log marginal likelihood loses, in nats, when the edge is taken out" in text
+    assert f"; evidence {grandag.load(output / 'model.npz').evidence_:,.1f}; " in text
+    report = (output / "report.md").read_text()
+    assert "| source | target | evidence |" in report
+    assert "Evidence is what the log marginal likelihood loses" in report
+    assert f", evidence {evidence[0]:.3g}</title>" in (output / "graph.svg").read_text()
 
 
 def test_no_name_is_broken_in_a_pipe(tmp_path):
@@ -164,7 +179,8 @@ def test_json(table):
     process = run("fit", table, "--json", "--max-iterations", 100_000, "--seed", 3, "--n-layers", 1)
     facts = json.loads(process.stdout)
     assert facts["parameters"]["n_layers"] == 1
-    assert facts["edges"][0].keys() == {"source", "target", "strength", "p_value", "degrees_of_freedom"}
+    assert facts["edges"][0].keys() == {"source", "target", "strength", "evidence"}
+    assert isinstance(facts["evidence"], float)
     assert facts["nodes"] == ["dose", "response", "out come"]
 
 
@@ -180,8 +196,10 @@ def test_quiet(table):
         (["--preset", "paper", "--standardise"], {"standardise": True, "later_learning_rate": 1e-4}),
         (["--method", "grandag++", "--n-units", 5], {"density": "gaussian", "n_units": 5}),
         (["--activation", "squareplus", "--dtype", "float64"], {"activation": "squareplus", "dtype": "float64"}),
-        (["--no-prune"], {"prune": False}),
-        (["--prune-cutoff", 0.01], {"prune": True, "prune_cutoff": 0.01}),
+        (["--preset", "fast"], {"standardise": True, "refine": False}),
+        (["--preset", "fast", "--refine"], {"refine": True}),
+        (["--no-refine", "--no-prune"], {"refine": False, "prune": False}),
+        (["--no-refine", "--prune-cutoff", 0.01], {"prune": True, "prune_cutoff": 0.01}),
         (
             ["--neighbour-selection", "yes", "--n-jobs", 1, "--no-retrain"],
             {"neighbour_selection": True, "n_jobs": 1, "retrain": False},
@@ -298,7 +316,9 @@ def test_wrong_usage(arguments):
     ("arguments", "message"),
     [
         (["--method", "magic"], "Error: --method must be one of grandag, grandag++, cam,"),
-        (["--preset", "magic"], "Error: --preset must be one of default, paper; got 'magic'."),
+        (["--preset", "magic"], "Error: --preset must be one of default, fast, paper; got 'magic'."),
+        (["--method", "cam", "--preset", "fast"], "Error: --preset must be one of default, paper; got 'fast'."),
+        (["--prune-cutoff", 0.01], "Error: --prune-cutoff has no effect while 'refine' is on: leave it out,"),
         (["--n-layers", -1], "Error: --n-layers must be a whole number, at least 0; got -1."),
         (["--n-jobs", 0], "Error: --n-jobs must be None, -1 (all cores) or a count of threads; got 0."),
         (["--seed", -1], "Error: --seed must be None, a whole number"),

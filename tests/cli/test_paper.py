@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from grandag.cli import app_for
 from grandag.reproduction import run as reproduction
+from grandag.reproduction.jobs import failure
 from grandag.reproduction.tasks import work
 
 FEW = ["--methods", "random", "--graphs", "ER1", "--datasets", "2"]
@@ -54,6 +55,17 @@ def test_columns_that_the_authors_did_not_release_are_left_out_of_all(run, autho
 def test_quiet(run):
     result = run("table1", *FEW, "--quiet")
     assert (result.exit_code, result.output) == (0, "")
+
+
+def test_failed_jobs_are_never_silent(run, monkeypatch):
+    def failing(jobs, *_):
+        return ((job, failure(job, "for a reason")) for job in jobs)
+
+    monkeypatch.setattr(reproduction, "run_locally", failing)
+    result = run("table1", *FEW, "--quiet")
+    assert result.exit_code == 1
+    assert "jobs failed; --retry runs them again." in result.stderr
+    assert result.stdout == ""
 
 
 def test_spaces_need_no_run(run):

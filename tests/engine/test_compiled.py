@@ -1,34 +1,54 @@
 """The cache of compiled code: what invalidates it, and what a user is told."""
 
 import logging
+import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numba
 import numpy as np
+import pytest
 
-from grandag.engine import compiled as module
+import grandag
+from grandag.engine import cache
 from grandag.engine.compiled import announcing_compilation, compiled
 from grandag.engine.optimiser import rmsprop
 from grandag.evidence.optimiser import _update as evidence_update
 
+LIBRARY = Path(grandag.__file__).parent
 
-def sources_in_key(function):
-    return function._cache._index_key((), numba.core.registry.cpu_target.target_context.codegen())[-1]
+FIT = (
+    "import numpy as np, warnings; warnings.simplefilter('ignore'); from grandag import CAM; "
+    "print(CAM().fit(np.random.default_rng(0).normal(size=(100, 3))).strength_.tobytes().hex())"
+)
 
 
-def test_key_contains_all_sources(tmp_path):
+def run(program, *, prefix=(), **environment):
+    """In a process of its own with nothing but these variables in its environment."""
+    environment = {"PYTHONPATH": str(LIBRARY.parent), "PYTHONDONTWRITEBYTECODE": "1", **environment}
+    return subprocess.run(
+        [*prefix, sys.executable, "-c", program], check=True, capture_output=True, text=True, env=environment, cwd="/"
+    )
+
+
+def test_everything_is_compiled_in_one_way():
+    """Past `engine/compiled.py`, numba fails where it cannot write."""
+    sources = {path.relative_to(LIBRARY).as_posix(): path.read_text() for path in LIBRARY.rglob("*.py")}
+    assert [name for name, text in sources.items() if "njit" in text or "numba.jit" in text] == ["engine/compiled.py"]
+
+
+def test_stamp_contains_all_sources(tmp_path):
     """Those of the engine, and of the folder that a function is in."""
-    engine = Path(module.__file__).parent
-    assert sources_in_key(rmsprop) == module._fingerprint(engine)
-    assert sources_in_key(evidence_update) == module._fingerprint(engine.parent / "evidence")
-    assert module._fingerprint(engine) != module._fingerprint(engine.parent / "evidence")
+    assert rmsprop._cache._stamp != evidence_update._cache._stamp
+    assert cache.fingerprint(LIBRARY / "engine") != cache.fingerprint(LIBRARY / "evidence")
     (tmp_path / "code.py").write_text("one")
-    before = module._fingerprint(tmp_path)
-    module._fingerprint.cache_clear()
+    before = cache.fingerprint(tmp_path)
+    cache.fingerprint.cache_clear()
     (tmp_path / "code.py").write_text("two")
-    assert module._fingerprint(tmp_path) != before
+    assert cache.fingerprint(tmp_path) != before
 
 
 def test_compilation_is_announced_once(caplog):
@@ -41,11 +61,34 @@ def test_compilation_is_announced_once(caplog):
         add.compile((numba.int64, numba.int64))
         add.compile((numba.float32, numba.float32))
     assert [record.message for record in caplog.records] == [
-        "Compiling for this machine; this takes up to 20 seconds and happens only once."
+        "Compiling the engine for this machine; this takes up to 20 seconds and happens only once."
     ]
     with announcing_compilation():
         add(1, 2)
     assert len(caplog.records) == 1
+
+
+def test_compilation_of_the_evidence_is_announced_by_itself(caplog):
+    """Not as what it calls, which is compiled within."""
+
+    @compiled
+    def add(a, b):
+        return a + b
+
+    def add_twice(a, b):
+        return add(add(a, b), b)
+
+    add_twice.__module__ = "grandag.evidence.some"
+    add_twice = compiled(add_twice)
+    for function in (add, add_twice):
+        function._cache.flush()
+    with caplog.at_level(logging.WARNING, logger="grandag"), announcing_compilation():
+        add_twice.compile((numba.int64, numba.int64))
+        add.compile((numba.float32, numba.float32))
+    assert [record.message.split(" for ")[0] for record in caplog.records] == [
+        "Compiling the search by evidence",
+        "Compiling the engine",
+    ]
 
 
 def test_fresh_and_cached_code_give_the_same_bits(tmp_path):
@@ -53,7 +96,7 @@ def test_fresh_and_cached_code_give_the_same_bits(tmp_path):
     program = (
         "import numpy as np, warnings; warnings.simplefilter('ignore'); from grandag import GraNDAG; "
         "X = np.random.default_rng(0).normal(size=(100, 18)); "
-        "m = GraNDAG(max_iterations=150, random_state=0, retrain=False, n_jobs=1).fit(X); "
+        "m = GraNDAG.preset('fast', max_iterations=150, random_state=0, retrain=False, n_jobs=1).fit(X); "
         "print(m.A_phi_.tobytes().hex(), m.expected_jacobian_.tobytes().hex())"
     )
     outputs = [
@@ -72,17 +115,81 @@ def test_fresh_and_cached_code_give_the_same_bits(tmp_path):
     assert len(outputs[0].stdout) > 18 * 18 * 8
 
 
-def test_works_without_a_cache(monkeypatch, caplog):
-    def nowhere(function):
-        raise RuntimeError("no locator available")
+@pytest.fixture
+def place():
+    """A directory below which anybody may read, unlike pytest's."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
 
-    monkeypatch.setattr(module, "_EngineCache", nowhere)
-    module._say_once.cache_clear()
-    with caplog.at_level(logging.WARNING, logger="grandag"):
-        functions = [compiled(lambda x: x + 1) for _ in range(2)]
-    assert functions[0](1) == 2
-    assert len(caplog.records) == 1
-    assert "NUMBA_CACHE_DIR" in caplog.text
+
+@pytest.fixture
+def library_without_cache(place):
+    """A copy of the library in which nothing can be cached, whoever runs it: files are where directories should be."""
+    copy = place / "lib" / "grandag"
+    shutil.copytree(LIBRARY, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in {path.parent for path in copy.rglob("*.py")}:
+        (folder / "__pycache__").write_text("not a directory")
+    return str(copy.parent)
+
+
+def test_works_where_nothing_can_be_cached(library_without_cache, place):
+    """A read-only container without a home: every process compiles, and says why."""
+    nowhere = str(place / "lib" / "grandag" / "version.py" / "below")
+    process = run(FIT, PYTHONPATH=library_without_cache, HOME=nowhere)
+    assert process.stdout == run(FIT).stdout
+    assert process.stderr.count("Compiled code cannot be cached here") == 1
+    assert "NUMBA_CACHE_DIR" in process.stderr
+
+
+def test_a_filled_cache_that_is_read_only_is_used(library_without_cache, place):
+    """As in a container whose image was built with the code compiled; root steps down from writing anywhere."""
+    prefix = (shutil.which("setpriv"), "--bounding-set", "-dac_override") if os.getuid() == 0 else ()
+    if None in prefix:
+        pytest.skip("setpriv is not installed")
+    cached = place / "cache"
+    environment = {"PYTHONPATH": library_without_cache, "NUMBA_CACHE_DIR": str(cached)}
+    environment |= {"HOME": str(place / "home")}
+    first = run(FIT, **environment)
+    assert "Compiling" in first.stderr
+    paths = [cached, *cached.rglob("*")]
+    for path in paths:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    try:
+        second = run(FIT, prefix=prefix, **environment)
+    finally:
+        for path in paths:
+            path.chmod(0o755)
+    assert second.stdout == first.stdout
+    assert second.stderr == ""
+
+
+def test_directories_are_the_users_own(tmp_path):
+    run(FIT, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "cache").iterdir()} == {0o700}
+
+
+def test_a_directory_that_anybody_may_write_to_is_not_used(tmp_path):
+    """Code from there is unpickled, and could be anybody's."""
+    assert cache._is_safe(tmp_path, LIBRARY)
+    tmp_path.chmod(0o777)
+    assert not cache._is_safe(tmp_path, LIBRARY)
+
+
+def test_a_damaged_cache_is_rebuilt(tmp_path):
+    """Cut short, emptied, or with bits flipped anywhere: nothing of it is used."""
+    place = {"NUMBA_CACHE_DIR": str(tmp_path)}
+    first = run(FIT, **place)
+    files = sorted(tmp_path.rglob("*.code"))
+    assert len(files) > 3
+    for number, path in enumerate(files):
+        code = bytearray(path.read_bytes())
+        code[len(code) // 2] ^= 1
+        path.write_bytes([bytes(code), code[:100], b""][number % 3])
+    second, third = run(FIT, **place), run(FIT, **place)
+    assert "is damaged; it is compiled anew" in second.stderr
+    assert third.stderr == ""
+    assert first.stdout == second.stdout == third.stdout
 
 
 def test_threads_do_not_leave_settings_behind():

@@ -3,7 +3,8 @@
     python tests/reference/make_graphs.py
 
 The file in the repository was made by the library as it was before its redesign (commit 8eb2c5e), so that the test
-that reads it shows that the redesign changed no graph. Make it anew only when a method is meant to give other graphs.
+that reads it shows that the redesign changed no graph. The default of GraN-DAG was then what is its preset "fast" now.
+Make the file anew only when a method is meant to give other graphs.
 """
 
 from __future__ import annotations
@@ -21,16 +22,24 @@ import grandag
 _KNOWLEDGE = {"forbidden": [["x0", "x1"]], "required": [["x5", "x2"]]}
 
 CASES: list[tuple[str, str, dict[str, Any]]] = [
-    ("sachs", "GraNDAG", {"random_state": 1}),
+    ("sachs", "GraNDAG", {"preset": "fast", "random_state": 1}),
     ("sachs", "GraNDAG", {"preset": "paper", "random_state": 2, "max_iterations": 8000}),
-    ("additive", "GraNDAG", {"random_state": 3}),
-    ("additive", "GraNDAG", {"random_state": 4, "density": "gaussian", "n_layers": 1}),
-    ("additive", "GraNDAG", {"random_state": 5, "neighbour_selection": True, "activation": "squareplus"}),
-    ("linear", "GraNDAG", {"random_state": 6, "prune": False, "standardise": False, "weight_threshold": 0.01}),
+    ("additive", "GraNDAG", {"preset": "fast", "random_state": 3}),
+    ("additive", "GraNDAG", {"preset": "fast", "random_state": 4, "density": "gaussian", "n_layers": 1}),
     (
         "additive",
         "GraNDAG",
-        {"random_state": 7, "knowledge": {"forbidden": [["x0", "x1"]], "required": [["x5", "x2"]]}},
+        {"preset": "fast", "random_state": 5, "neighbour_selection": True, "activation": "squareplus"},
+    ),
+    (
+        "linear",
+        "GraNDAG",
+        {"preset": "fast", "random_state": 6, "prune": False, "standardise": False, "weight_threshold": 0.01},
+    ),
+    (
+        "additive",
+        "GraNDAG",
+        {"preset": "fast", "random_state": 7, "knowledge": {"forbidden": [["x0", "x1"]], "required": [["x5", "x2"]]}},
     ),
     ("sachs", "CAM", {}),
     ("additive", "CAM", {"preselection": True, "prune_cutoff": 0.01}),

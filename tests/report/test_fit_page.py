@@ -44,6 +44,13 @@ def test_page_of_a_neural_fit(neural, frame):
     assert "1.5 s" in tree.one("p", class_="lead").text
     assert edges_of(tree)[0] in {f"{a} → {b}" for a in NAMES for b in NAMES}
     assert len(edges_of(tree)) == neural.adjacency_.sum()
+    table = tree.one("table", class_="edges")
+    assert [head.text.strip() for head in table.one("thead").all("th")][:2] == ["Edge", "evidence"]
+    cells = [row.all("td")[0] for row in table.one("tbody").all("tr")]
+    assert [float(cell.attributes["data-value"]) for cell in cells] == neural.edges_["evidence"].tolist()
+    assert [cell.text for cell in cells] == [f"{value:.1f}" for value in neural.edges_["evidence"]]
+    notes = [note.text for note in tree.one("section", id="edges").all("p", class_="note")]
+    assert notes[0].startswith("Evidence is what the log marginal likelihood loses, in nats,")
     names = ["Acyclicity constraint h", "Log-likelihood", "Entries of Aφ as training proceeds"]
     assert titles(tree)[:3] == names
     assert sorted(titles(tree)[3:]) == sorted(edges_of(tree))

@@ -96,6 +96,21 @@ def test_a_process_that_is_killed_while_it_starts_does_no_job(monkeypatch):
         process.run(ENDLESS, LONG)
 
 
+def test_a_job_whose_process_is_killed_is_tried_once_more(process, monkeypatch):
+    ask, killed = job_process._ask, []
+
+    def die_on_being_asked_first(running, line):
+        if not killed:
+            killed.append(running.pid)
+            running.kill()
+            running.wait()
+        return ask(running, line)
+
+    monkeypatch.setattr(job_process, "_ask", die_on_being_asked_first)
+    assert process.run(RANDOM, LONG).status == "done"
+    assert len(killed) == 1
+
+
 def test_a_job_whose_process_dies_has_failed(process, monkeypatch):
     ask = job_process._ask
 

@@ -21,9 +21,10 @@ def test_plan_goes_by_data_set():
 
 
 def test_only_differences_from_the_default_are_in_the_job():
-    recipe, default = (item.job for item in plan(small(methods=("grandag",)), n_datasets=1))
+    recipe, default, fast = (item.job for item in plan(small(methods=("grandag",)), n_datasets=1))
     assert dict(recipe.parameters) == dict(grandag.GraNDAG.preset("paper").get_params().items() - defaults())
     assert dict(default.parameters) == {}
+    assert dict(fast.parameters) == {"refine": False}
 
 
 def defaults():
@@ -31,7 +32,7 @@ def defaults():
 
 
 def test_all_parameters_of_a_job():
-    (recipe, _) = plan(small(methods=("grandag",)), n_datasets=1)
+    recipe, *_ = plan(small(methods=("grandag",)), n_datasets=1)
     known = grandag.GraNDAG.preset("paper").get_params()
     shown = all_parameters(recipe.job)
     assert shown.items() <= known.items()

@@ -1,6 +1,7 @@
 """The result store: whole rows, by key, in a file of our own."""
 
 import sqlite3
+from dataclasses import replace
 
 import pytest
 
@@ -62,3 +63,42 @@ def test_other_formats_are_refused(tmp_path):
     database.close()
     with pytest.raises(ValueError, match="its format is 99"):
         Store(path)
+
+
+def test_faults_are_said_plainly_and_at_once(tmp_path, monkeypatch):
+    """A directory, a file that cannot be written, one that another process holds, and one that is damaged."""
+    path = tmp_path / "store.sqlite"
+    with pytest.raises(IsADirectoryError, match="is a directory; name a file"):
+        Store(tmp_path)
+    with Store(path) as store:
+        for number in range(200):
+            store.put(RANDOM, replace(RESULT, key=str(number)))
+    connect = sqlite3.connect
+    with monkeypatch.context() as patched:
+        patched.setattr(sqlite3, "connect", lambda path, **more: connect(f"file:{path}?mode=ro", uri=True, **more))
+        with pytest.raises(OSError, match=r"cannot be used: attempt to write a readonly database\."):
+            Store(path)
+    monkeypatch.setattr("grandag.reproduction.store._PATIENCE", 0.01)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(OSError, match=r"cannot be used: database is locked\."):
+        Store(path)
+    other.close()
+    content = bytearray(path.read_bytes())
+    content[4096:] = bytes(len(content) - 4096)
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="is not a result store, or damaged"), Store(path) as store:
+        store.get(["1"])
+
+
+def test_a_full_disk_is_said_plainly(tmp_path):
+    """A limit for the size of the file stands for it; what was finished is kept."""
+    path = tmp_path / "store.sqlite"
+    with Store(path) as store:
+        store.put(RANDOM, RESULT)
+        store._database.execute("PRAGMA max_page_count = 1")
+        with pytest.raises(OSError, match=r"cannot be used: database or disk is full\."):
+            for number in range(100):
+                store.put(RANDOM, replace(RESULT, key=str(number)))
+    with Store(path) as store:
+        assert store.get([RANDOM.key]) == {RANDOM.key: RESULT}

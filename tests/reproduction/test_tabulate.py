@@ -50,11 +50,11 @@ def test_what_is_not_finished_is_not_there():
     assert cell.differences == ()
 
 
-def test_default_preset_stands_beside_the_paper():
+def test_our_presets_stand_beside_the_paper():
     experiment = small(methods=("grandag",))
     table = tabulate(experiment, [], {})
     assert {row: table.cells[row, "ER1", "SHD"].paper for row in table.rows} == dict.fromkeys(
-        ("GraN-DAG", "GraN-DAG (default)"), (Figure(1.7, 2.5),)
+        ("GraN-DAG", "GraN-DAG (default)", "GraN-DAG (fast)"), (Figure(1.7, 2.5),)
     )
 
 

@@ -160,7 +160,8 @@ def test_methods_without_early_stopping_never_look(method, linear):
     assert fits[0].score(linear) == fits[1].score(linear)
 
 
-def test_only_early_stopping_of_grandag_sees_held_out_rows(rng, monkeypatch):
+@pytest.mark.parametrize(("preset", "last"), [("default", "refine_graph"), ("fast", "SplineTable")])
+def test_only_early_stopping_of_grandag_sees_held_out_rows(rng, monkeypatch, preset, last):
     """Held-out rows are of the order of a million, all others of one: who is given the large ones?"""
     train = nonlinear_chain(rng, 300)
     held_out = 1e6 + nonlinear_chain(rng, 60)
@@ -182,16 +183,16 @@ def test_only_early_stopping_of_grandag_sees_held_out_rows(rng, monkeypatch):
     spy(model_module, "noise_checks", 0)
     spy(grandag_module, "train", 0, 1)
     spy(grandag_module, "expected_jacobian", 1)
-    spy(final_edges, "SplineTable", 0)
+    spy(final_edges, last, 0)
     spy(grandag_module, "retrain", 0, 1)
-    model = GraNDAG(neighbour_selection=True, max_iterations=500, n_jobs=1, random_state=1)
+    model = GraNDAG.preset(preset, neighbour_selection=True, max_iterations=500, n_jobs=1, random_state=1)
     with pytest.warns(UserWarning, match="not acyclic"):
         model.fit(train, held_out=held_out)
     assert saw == {
         "select_neighbours": [[False]],
         "train": [[False, True]],
         "expected_jacobian": [[False]],
-        "SplineTable": [[False]],
+        last: [[False]],
         "retrain": [[False, True]],
         "column_concerns": [[False]],
         "noise_checks": [[False]],
@@ -210,7 +211,7 @@ def test_grandag_trains_on_all_rows_if_others_are_held_out(rng, monkeypatch):
 
     monkeypatch.setattr(grandag_module, "train", spy)
     X = nonlinear_chain(rng, 200)
-    model = GraNDAG(max_iterations=100, tolerance=10.0, retrain=False, prune=False)
+    model = GraNDAG.preset("fast", max_iterations=100, tolerance=10.0, retrain=False, prune=False)
     model.fit(X)
     model.fit(X[:150], held_out=X[150:])
     assert lengths == [(160, 40), (150, 50)]

@@ -139,6 +139,19 @@ def test_fixed_parameters_are_not_searched(linear):
     assert fixed.best_estimator(linear).sparsity == 0.2
 
 
+def test_parameters_without_effect_are_not_searched(chain):
+    """Pruning has a cutoff; refinement, which is GraN-DAG's default, has none."""
+    settings = {"fixed": {"max_iterations": 50, "retrain": True}, "n_jobs": 1, "seed": 1}
+    refined, pruned = (tune(chain[:60], "grandag", 1, preset=preset, **settings) for preset in ("default", "fast"))
+    assert dict(pruned.trials[0].parameters) == draw("grandag", 1, seed=1)[0]
+    rest = {name: value for name, value in pruned.trials[0].parameters.items() if name != "prune_cutoff"}
+    assert dict(refined.trials[0].parameters) == rest
+    with pytest.raises(ParameterError, match="'fixed' must leave something to search: the search is over prune_cutoff"):
+        tune(chain, "cam", 1, fixed={"refine": True})
+    with pytest.raises(ParameterError, match="'prune_cutoff' has no effect while 'refine' is on"):
+        tune(chain, "cam", 1, fixed={"refine": True}, space={"prune_cutoff": Choice((0.1, 0.2))}, n_jobs=1)
+
+
 def test_knowledge_binds_in_every_trial(linear):
     knowledge = {"forbidden": [("b", "a")], "required": [("a", "b")]}
     result = tune(linear, "notears", 4, n_jobs=1, fixed={"knowledge": knowledge})

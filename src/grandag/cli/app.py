@@ -1,4 +1,4 @@
-"""The commands together. Exit codes: 0 good, 1 bad input, 2 wrong usage, 3 not converged, 130 interrupted."""
+"""The commands together. Exit codes: 0 good, 1 bad input or failed jobs, 2 usage, 3 not converged, 130 interrupted."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from grandag.cli.common import visible
 from grandag.cli.compare import compare
 from grandag.cli.effect import effect
 from grandag.cli.exits import BAD_INPUT, NOT_CONVERGED, WRONG_USAGE
@@ -76,9 +77,9 @@ def main() -> None:
         from grandag.parameters import ParameterError
 
         if isinstance(error, ParameterError):
-            typer.echo(f"Error: {usage_error(error)}", err=True)
+            typer.echo(f"Error: {visible(usage_error(error))}", err=True)
             sys.exit(WRONG_USAGE)
         if not isinstance(error, ValueError | OSError | TrainingError):
             raise
-        typer.echo(f"Error: {error}", err=True)
+        typer.echo(f"Error: {visible(str(error))}", err=True)
         sys.exit(NOT_CONVERGED if isinstance(error, TrainingError) else BAD_INPUT)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["CONFIDENCE", "DATA", "OUTPUT", "AsJson", "Quiet", "Seed"]
+__all__ = ["CONFIDENCE", "DATA", "OUTPUT", "AsJson", "Quiet", "Seed", "visible"]
 
 DATA, CONFIDENCE, OUTPUT = "Data", "Confidence", "Output"
 """Panels of the help."""
@@ -14,3 +14,11 @@ DATA, CONFIDENCE, OUTPUT = "Data", "Confidence", "Output"
 Seed = Annotated[int, typer.Option(help="The same seed gives the same result.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=OUTPUT)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=OUTPUT)]
+
+
+def visible(text: str) -> str:
+    """A text that may come from a file; what a terminal would obey instead of show is written out as an escape."""
+    return "".join(
+        letter if letter.isprintable() or letter == "\n" else letter.encode("unicode_escape").decode()
+        for letter in text
+    )

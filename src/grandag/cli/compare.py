@@ -12,8 +12,10 @@ import typer
 from grandag.cli.common import DATA, OUTPUT, AsJson, Quiet, Seed
 from grandag.cli.exits import INTERRUPTED
 from grandag.cli.fit import DATA_HELP, METHOD_NAMES
-from grandag.cli.inputs import Reading, check_directory, check_file, read_data, reads_a_table
+from grandag.cli.inputs import Reading, read_data, reads_a_table
+from grandag.cli.outputs import check_output_directory, check_output_file
 from grandag.progress import progress_line
+from grandag.writing import write_text
 
 __all__ = ["compare"]
 
@@ -50,9 +52,8 @@ def compare(
     from grandag.comparison import compare as fit_all
     from grandag.table import as_table
 
-    check_directory(output)
-    if report is not None:
-        check_file(report)
+    check_output_directory(output, report, data)
+    check_output_file(report, data, option="--report")
     names = [name.strip() for name in methods.split(",")]
     table = as_table(read_data(data, reading), missing=missing)
     try:
@@ -69,7 +70,7 @@ def compare(
         from grandag.report.compare_page import compare_page
 
         report.parent.mkdir(parents=True, exist_ok=True)
-        report.write_text(compare_page(result, data=data), encoding="utf-8")
+        write_text(report, compare_page(result, data=data))
     if as_json:
         facts = {name: json.loads(frame.to_json(orient="records")) for name, frame in
                  (("methods", result.table()), ("edges", result.edges()))}  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from grandag.cli.common import CONFIDENCE, AsJson, Quiet, Seed
+from grandag.cli.common import CONFIDENCE, AsJson, Quiet, Seed, visible
 from grandag.cli.exits import INTERRUPTED
 from grandag.cli.fit import DATA_HELP, DEFAULT_METHOD, METHOD_NAMES, learn
 from grandag.cli.inputs import Reading, read_data, reads_a_table
@@ -69,7 +69,7 @@ def effect(
     if as_json:
         typer.echo(json.dumps({"data": data, "method": method, **asdict(result)}, indent=2, ensure_ascii=False))
     elif not quiet:
-        typer.echo(result.describe())
+        typer.echo(visible(result.describe()))
     if not quiet:
         for concern in model.learned_.concerns:
-            typer.echo(f"Warning: {concern.message}", err=True)
+            typer.echo(f"Warning: {visible(concern.message)}", err=True)

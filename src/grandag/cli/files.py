@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+import html
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import networkx as nx
 
-from grandag.graph import to_dot, to_json
+from grandag.cli.common import visible
+from grandag.graph import no_formula, to_dot, to_json
 from grandag.report.facts import FitSummary, headline
-from grandag.showing import edge_table
+from grandag.showing import edge_table, explanations
+from grandag.writing import replacing_directory
 
 __all__ = ["write_results"]
 
 
-def write_results(fit: FitSummary, directory: Path) -> None:
-    """Write report.md, edges.csv, graph.{json,dot,gml,svg}, the model, and run.json with configuration and seed."""
-    directory.mkdir(parents=True, exist_ok=True)
+def write_results(fit: FitSummary, directory: Path, write_more: Callable[[Path], None] | None = None) -> None:
+    """Write report.md, edges.csv, graph.{json,dot,gml,svg}, the model, and run.json with configuration and seed.
+
+    All of it, with what `write_more` writes, takes the place of an earlier result at once.
+    """
+    with replacing_directory(directory) as new:
+        _write(fit, new)
+        if write_more is not None:
+            write_more(new)
+
+
+def _write(fit: FitSummary, directory: Path) -> None:
     graph = fit.model.graph_
-    fit.edges.to_csv(directory / "edges.csv", index=False)
+    edges = fit.edges.assign(**{end: fit.edges[end].map(no_formula) for end in ("source", "target")})
+    edges.to_csv(directory / "edges.csv", index=False)
     nx.write_gml(graph, directory / "graph.gml")
     fit.model.save(directory / "model.npz")
     run = {name: value for name, value in fit.facts.items() if name not in {"nodes", "edges"}}
@@ -34,17 +48,30 @@ def write_results(fit: FitSummary, directory: Path) -> None:
         (directory / name).write_text(text, encoding="utf-8")
 
 
+def _plain(text: str) -> str:
+    """A text that may come from a file, without HTML that a viewer of Markdown would show."""
+    return html.escape(visible(text).replace("\n", " "), quote=False)
+
+
 def _report(facts: dict[str, Any]) -> str:
     """The result as a page of Markdown."""
-    lines = [f"# Graph learned from {facts['data']}", "", f"{headline(facts)}.", "", "![The graph](graph.svg)", ""]
+    lines = [
+        f"# Graph learned from {_plain(facts['data'])}",
+        "",
+        f"{headline(facts)}.",
+        "",
+        "![The graph](graph.svg)",
+        "",
+    ]
     if facts["warnings"]:
         lines += ["## Reasons to doubt the graph", ""]
-        lines += [*(f"- **{concern['kind']}**: {concern['message']}" for concern in facts["warnings"]), ""]
+        lines += [*(f"- **{concern['kind']}**: {_plain(concern['message'])}" for concern in facts["warnings"]), ""]
     if facts["notes"]:
-        lines += ["## Notes", "", *(f"- {note}" for note in facts["notes"]), ""]
+        lines += ["## Notes", "", *(f"- {_plain(note)}" for note in facts["notes"]), ""]
     header, rows = edge_table(facts["edges"])
     lines += ["## Edges", "", f"| {' | '.join(header)} |", f"|---|---|{'---:|' * (len(header) - 2)}"]
-    lines += [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
+    lines += [f"| {' | '.join(_plain(cell).replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
+    lines += [text for explanation in explanations(header) for text in ("", explanation)]
     lines += ["", "## Configuration", "", f"grandag {facts['grandag']}, method {facts['method']}", ""]
-    lines += [f"- {name}: {value!r}" for name, value in facts["parameters"].items()]
+    lines += [f"- {name}: {_plain(repr(value))}" for name, value in facts["parameters"].items()]
     return "\n".join([*lines, ""])

@@ -6,19 +6,23 @@ import json
 import logging
 import time
 import warnings
+from collections.abc import Callable
 from contextlib import nullcontext
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from grandag.cli.common import CONFIDENCE, OUTPUT, AsJson, Quiet, Seed
+from grandag.cli.common import CONFIDENCE, OUTPUT, AsJson, Quiet, Seed, visible
 from grandag.cli.exits import INTERRUPTED, NOT_CONVERGED
-from grandag.cli.inputs import Reading, check_directory, read_data, read_truth, reads_a_table
+from grandag.cli.inputs import Reading, read_data, read_truth, reads_a_table
 from grandag.cli.options import given_values
+from grandag.cli.outputs import check_output_directory, check_output_file
 from grandag.methods.registry import METHODS, build
 from grandag.progress import progress_line
+from grandag.writing import write_text
 
 if TYPE_CHECKING:
     from grandag.methods.estimator import StructureLearner
@@ -54,7 +58,9 @@ def fit(
     preset: Annotated[
         str,
         typer.Option(
-            metavar="NAME", help="'default', or 'paper' for the recipe behind the paper's tables; options override it."
+            metavar="NAME",
+            help="'default'; 'fast' for GraN-DAG without the search by evidence; or 'paper' for the recipe behind the "
+            "paper's tables. Options override it.",
         ),
     ] = "default",
     seed: Seed = 0,
@@ -95,10 +101,13 @@ def fit(
     **parameters: Any,
 ) -> None:
     """Learn a graph from a table and print its edges."""
-    model = build(method, given_values(parameters), preset=preset, seed=seed)
+    given = given_values(parameters)
+    model = build(method, given, preset=preset, seed=seed)
     if n_jobs is not None and "n_jobs" in model.get_params():
         model.set_params(n_jobs=n_jobs)
-    check_directory(output)
+    inputs = (data, truth, given.get("knowledge"))
+    check_output_directory(output, report, *inputs)
+    check_output_file(report, *inputs, option="--report")
     frame = read_data(data, reading)
     true = read_truth(data, tuple(map(str, frame.columns)), report, truth)
     from grandag.table import as_table
@@ -111,18 +120,14 @@ def fit(
     except KeyboardInterrupt:
         typer.echo("Interrupted; nothing was written.", err=True)
         raise typer.Exit(INTERRUPTED) from None
-    summary = show(model, data, time.perf_counter() - start, output, as_json=as_json, quiet=quiet)
-    if output is not None and refits is not None:
-        from grandag.graph import write_graph
-
-        refits.edges().to_csv(output / "confidence.csv", index=False)
-        for name in ("consensus.svg", "consensus.json"):
-            write_graph(refits.consensus_graph(), output / name)
+    write_more = None if refits is None else partial(_write_confidence, refits)
+    seconds = time.perf_counter() - start
+    summary = show(model, data, seconds, output, as_json=as_json, quiet=quiet, write_more=write_more)
     if report is not None:
         from grandag.report.fit_page import page_of
 
         report.parent.mkdir(parents=True, exist_ok=True)
-        report.write_text(page_of(summary, table, truth=true), encoding="utf-8")
+        write_text(report, page_of(summary, table, truth=true))
         if not quiet:
             typer.echo(f"Page: {report}", err=as_json)
     if any(concern.kind == "interrupted" for concern in model.learned_.concerns):
@@ -157,8 +162,23 @@ def _refit(
     return refits
 
 
+def _write_confidence(refits: Confidence, directory: Path) -> None:
+    from grandag.graph import write_graph
+
+    refits.edges().to_csv(directory / "confidence.csv", index=False)
+    for name in ("consensus.svg", "consensus.json"):
+        write_graph(refits.consensus_graph(), directory / name)
+
+
 def show(
-    model: StructureLearner, data: str, seconds: float, output: Path | None, *, as_json: bool, quiet: bool
+    model: StructureLearner,
+    data: str,
+    seconds: float,
+    output: Path | None,
+    *,
+    as_json: bool,
+    quiet: bool,
+    write_more: Callable[[Path], None] | None = None,
 ) -> FitSummary:
     """Write the files, print the result, and print the reasons to doubt it on standard error."""
     from grandag.cli.files import write_results
@@ -166,7 +186,7 @@ def show(
 
     summary = FitSummary(model, data, seconds)
     if output is not None:
-        write_results(summary, output)
+        write_results(summary, output, write_more)
     if as_json:
         typer.echo(json.dumps(summary.facts, indent=2, ensure_ascii=False))
     elif not quiet:
@@ -175,5 +195,5 @@ def show(
         print_result(summary.facts, output)
     if not quiet:
         for concern in model.learned_.concerns:
-            typer.echo(f"Warning: {concern.message}", err=True)
+            typer.echo(f"Warning: {visible(concern.message)}", err=True)
     return summary

@@ -15,7 +15,7 @@ from grandag.cli.common import DATA
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Reading", "check_directory", "check_file", "read_data", "read_truth", "reads_a_table", "the_graph"]
+__all__ = ["Reading", "read_data", "read_truth", "reads_a_table", "the_graph"]
 
 
 def _option(name: str, explanation: str) -> Any:
@@ -105,7 +105,6 @@ def read_truth(data: str, names: tuple[str, ...], report: Path | None, truth: st
         if truth is not None:
             raise typer.BadParameter("is for the page of --report, which was not asked for.", param_hint="--truth")
         return None
-    check_file(report)
     import networkx as nx
 
     from grandag import datasets
@@ -119,17 +118,3 @@ def read_truth(data: str, names: tuple[str, ...], report: Path | None, truth: st
     graph = the_graph(truth, nodes)
     matched(graph, nodes)
     return graph
-
-
-def check_file(report: Path) -> None:
-    """Refuse a directory, or a place inside a file, where a page is to be written."""
-    if report.is_dir():
-        raise typer.BadParameter(f"{str(report)!r} is a directory; name a file.", param_hint="--report")
-    if any(parent.is_file() for parent in report.parents):
-        raise typer.BadParameter(f"{str(report)!r} would lie inside a file; name another place.", param_hint="--report")
-
-
-def check_directory(output: Path | None) -> None:
-    """Refuse a file where a directory is to be written."""
-    if output is not None and output.exists() and not output.is_dir():
-        raise typer.BadParameter(f"{str(output)!r} is a file; name a directory.", param_hint="--output")

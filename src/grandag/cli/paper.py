@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from grandag.cli.exits import BAD_INPUT, INTERRUPTED
+from grandag.cli.outputs import check_output_directory
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -15,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["paper"]
 
-_INTERRUPTED = 130
 _LOG_WIDTH = 160
 """The width of tables in a file or pipe, which have no width of their own."""
 
@@ -97,8 +99,7 @@ def paper(
     if name == "list":
         _list()
         return
-    if output is not None and output.exists() and not output.is_dir():
-        raise typer.BadParameter(f"{str(output)!r} is a file; name a directory.", param_hint="--output")
+    check_output_directory(output)
     if n_jobs is not None and cluster is not None:
         raise typer.BadParameter("is for this machine; a cluster has its own number of workers.", param_hint="--n-jobs")
     experiments = _chosen(name, methods, nodes, graphs, rows)
@@ -118,10 +119,14 @@ def paper(
             )
     except KeyboardInterrupt:
         typer.echo(f"Interrupted. Finished jobs are in {store}; the same command continues from there.", err=True)
-        raise typer.Exit(_INTERRUPTED) from None
+        raise typer.Exit(INTERRUPTED) from None
     written = write_results(reproduction, output) if output is not None else []
     if not quiet:
         _print(reproduction.tables(), written)
+    n_failed = sum(result.status == "failed" for result in reproduction.results.values())
+    if n_failed:
+        typer.echo(f"{n_failed:,} of {len(reproduction.results):,} jobs failed; --retry runs them again.", err=True)
+        raise typer.Exit(BAD_INPUT)
 
 
 def _list() -> None:

@@ -9,9 +9,10 @@ from typing import Annotated
 
 import typer
 
-from grandag.cli.common import DATA, OUTPUT, AsJson, Quiet, Seed
+from grandag.cli.common import DATA, OUTPUT, AsJson, Quiet, Seed, visible
 from grandag.cli.exits import INTERRUPTED
 from grandag.cli.inputs import Reading, read_data, reads_a_table, the_graph
+from grandag.cli.outputs import check_output_file
 from grandag.progress import progress_line
 
 __all__ = ["refine"]
@@ -50,13 +51,16 @@ def refine(
     """Judge a graph by its evidence, and search for one with more: prints what each edge is worth, in nats."""
     import numpy as np
 
-    from grandag.graph import to_networkx, write_graph
+    from grandag.graph import check_ending, to_networkx, write_graph
     from grandag.parameters import check_parameters, one_of
     from grandag.refinement import judge
     from grandag.refinement import refine as search
     from grandag.table import as_table
 
     check_parameters({"missing": missing}, {"missing": one_of("error", "drop")})
+    check_output_file(output, graph, data, knowledge)
+    if output is not None:
+        check_ending(output)
     table = as_table(read_data(data, reading), missing=missing)
     given = the_graph(graph, (np.zeros((len(table.names),) * 2, dtype=bool), table.names))
     before = judge(given, table, random_state=seed, n_jobs=n_jobs)
@@ -80,6 +84,6 @@ def refine(
         print_refinement(before, after)
     if not quiet:
         for concern in after.concerns:
-            typer.echo(f"Warning: {concern.message}", err=True)
+            typer.echo(f"Warning: {visible(concern.message)}", err=True)
     if any(concern.kind == "interrupted" for concern in after.concerns):
         raise typer.Exit(INTERRUPTED)

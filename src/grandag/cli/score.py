@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from grandag.cli.common import AsJson
+from grandag.cli.common import AsJson, visible
 from grandag.cli.inputs import the_graph
 
 __all__ = ["score"]
@@ -45,7 +45,8 @@ def score(
     for title, value in _score_rows(facts):
         typer.echo(f"{title:<22}{value:>9}")
     for edge in differences:
-        typer.echo(f"{edge['difference']:<18} {edge['source']} {edge['truth'] or edge['estimate']} {edge['target']}")
+        pair = f"{edge['source']} {edge['truth'] or edge['estimate']} {edge['target']}"
+        typer.echo(f"{edge['difference']:<18} {visible(pair)}")
     for note in facts["notes"]:
         typer.echo(f"Note: {note}")
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from grandag.cli.common import Quiet
-from grandag.cli.inputs import check_directory
+from grandag.cli.outputs import check_output_directory
 
 __all__ = ["simulate"]
 
@@ -81,7 +81,7 @@ def simulate(
     """Simulate data with a known graph: writes data, truth.json, truth.csv and simulation.json."""
     from grandag.simulate import files
 
-    check_directory(output)
+    check_output_directory(output)
     scenario = files.simulate(
         str(kind),
         graph=graph and str(graph),

@@ -11,8 +11,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from grandag.cli.common import visible
 from grandag.report.facts import headline
-from grandag.showing import edge_table
+from grandag.showing import edge_table, explanations
 from grandag.wording import counted
 
 if TYPE_CHECKING:
@@ -37,15 +38,17 @@ def print_result(facts: dict[str, Any], output: Path | None, most: int = 40) -> 
     for position, name in enumerate(header):
         table.add_column(name, justify="left" if position < 2 else "right", overflow="fold")
     for row in rows:
-        table.add_row(*map(escape, row))
+        table.add_row(*(escape(visible(cell)) for cell in row))
     console.print(table)
     n_edges = len(facts["edges"])
     if n_edges > most:
         rest = counted(n_edges - most, "weaker edge")
         console.print(f"... and {rest} (use --output or --json for all)", highlight=False)
+    for explanation in explanations(header):
+        console.print(explanation, highlight=False)
     console.print(headline(facts), highlight=False)
     for note in facts["notes"]:
-        console.print(f"Note: {note}", highlight=False, markup=False)
+        console.print(f"Note: {visible(note)}", highlight=False, markup=False)
     if output is not None:
         console.print(f"Drawing: {output / 'graph.svg'}; all files in {output}/", highlight=False)
 
@@ -60,16 +63,16 @@ def print_refinement(before: Learned, after: Learned) -> None:
     for edge in after.edges().to_dict(orient="records"):
         pair = edge["source"], edge["target"]
         was = "yes" if pair in old else "reversed" if pair[::-1] in old else "no"
-        table.add_row(*map(escape, pair), f"{edge['evidence']:.1f}", was)
+        table.add_row(*(escape(visible(name)) for name in pair), f"{edge['evidence']:.1f}", was)
     new = {tuple(pair) for pair in after.edges()[["source", "target"]].to_numpy()}
     for pair, worth in old.items():
         if pair not in new and pair[::-1] not in new:
-            table.add_row(*map(escape, pair), f"({worth:.1f})", "dropped")
+            table.add_row(*(escape(visible(name)) for name in pair), f"({worth:.1f})", "dropped")
     console.print(table)
     totals = before.values["evidence"], after.values["evidence"]
     console.print(f"Evidence in nats: {totals[0]:,.1f} as given, {totals[1]:,.1f} refined.", highlight=False)
     for note in after.notes:
-        console.print(f"Note: {note}", highlight=False, markup=False)
+        console.print(f"Note: {visible(note)}", highlight=False, markup=False)
 
 
 def print_comparison(comparison: Comparison, most: int = 40) -> None:
@@ -89,7 +92,7 @@ def print_comparison(comparison: Comparison, most: int = 40) -> None:
     for position, name in enumerate(edges.columns):
         matrix.add_column(name, justify="left" if position < 2 else "center", overflow="fold")
     for cells in edges.head(most).astype(str).to_numpy():
-        matrix.add_row(*map(escape, cells))
+        matrix.add_row(*(escape(visible(cell)) for cell in cells))
     console.print(matrix)
     if len(edges) > most:
         rest = counted(len(edges) - most, "more pair")

@@ -13,8 +13,9 @@ import typer
 from grandag.cli.common import OUTPUT, AsJson, Quiet
 from grandag.cli.exits import INTERRUPTED, NOT_CONVERGED
 from grandag.cli.fit import DATA_HELP, DEFAULT_METHOD, METHOD_NAMES, learn, show
-from grandag.cli.inputs import Reading, check_directory, read_data, reads_a_table
+from grandag.cli.inputs import Reading, read_data, reads_a_table
 from grandag.cli.options import given_values
+from grandag.cli.outputs import check_output_directory
 from grandag.progress import progress_lines
 
 __all__ = ["tune"]
@@ -70,7 +71,7 @@ def tune(
     from grandag.tuning.tune import tune as search
 
     fixed = given_values(parameters)
-    check_directory(output)
+    check_output_directory(output, data, fixed.get("knowledge"))
     table = as_table(read_data(data, reading), missing=fixed.get("missing", "error"))
     start = time.perf_counter()
     try:
@@ -90,8 +91,7 @@ def tune(
         typer.echo("Interrupted; nothing was written.", err=True)
         raise typer.Exit(INTERRUPTED) from None
     model.learned_ = model.learned_.with_note(result.describe())
-    show(model, data, time.perf_counter() - start, output, as_json=as_json, quiet=quiet)
-    if output is not None:
-        result.save(output)
+    seconds = time.perf_counter() - start
+    show(model, data, seconds, output, as_json=as_json, quiet=quiet, write_more=result.write)
     if result.was_interrupted or not model.learned_.converged:
         raise typer.Exit(INTERRUPTED if result.was_interrupted else NOT_CONVERGED)

@@ -23,7 +23,7 @@ import numpy as np
 from grandag.engine.compiled import compiled
 from grandag.engine.optimiser import adam
 
-__all__ = ["Autoencoder", "loss_and_gradient", "predict_one", "train_epoch"]
+__all__ = ["Autoencoder", "is_network", "loss_and_gradient", "predict_one", "train_epoch"]
 
 DIAGONAL_PENALTY = 100.0
 
@@ -59,6 +59,13 @@ class Autoencoder(NamedTuple):
         _, w, encoder, decoder = parts(self.parameters, len(self.allowed), self.n_encoder_units)
         return float(w[0]), encoder.copy(), decoder.copy()
 
+    def is_consistent(self, d: int) -> bool:
+        """Does the vector have the parameters of d variables, an encoder and a decoder?"""
+        encoder = d * d + 1 + 3 * self.n_encoder_units + 1
+        is_vector = self.parameters.dtype == np.float64 and self.parameters.ndim == 1 and self.n_encoder_units > 0
+        is_mask = self.allowed.shape == (d, d) and self.allowed.dtype == bool
+        return is_vector and is_mask and is_network(self.parameters[encoder:])
+
     def evidence_lower_bound(self, values: np.ndarray) -> float:
         """Mean over rows of -|x - x^|^2 / 2 - |z|^2 / 2, the objective of training without its constants."""
         gradient = np.empty_like(self.parameters)
@@ -66,6 +73,11 @@ class Autoencoder(NamedTuple):
             self.parameters, gradient, values, self.allowed, self.n_encoder_units, 0.0, 0.0
         )
         return -float(reconstruction + divergence)
+
+
+def is_network(network: np.ndarray) -> bool:
+    """Is it the vector of a network: weights, biases and output weights of at least one unit, and the output bias?"""
+    return network.dtype == np.float64 and network.ndim == 1 and network.size >= 4 and network.size % 3 == 1
 
 
 def predict_one(

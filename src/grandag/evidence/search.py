@@ -24,6 +24,8 @@ __all__ = ["Knowledge", "Move", "Searched", "climb"]
 
 _SLACK = 3.0
 """Nats (of all rows) that few rows may speak against a place that all rows are still asked about."""
+_AT_ONCE = 4
+"""Plans that are tried together, for several threads; the same for any number of them."""
 _LEAST_GAIN = 0.05
 """Nats that a move has to bring: what fits of the same parents may differ by."""
 
@@ -106,18 +108,19 @@ def _improve(
     promise = np.array(scores.each(lambda j: scores.promise(j, state.parents[j]), nodes)).T
     promising = (promise > scores.promising) & knowledge.allowed
     plans = scores.each(lambda k: _plans(scores, state.parents, k, promising, knowledge), nodes)
-    for plan in sorted((plan for some in plans for plan in some), key=lambda plan: -plan.promise):
-        if plan.signature in rejected:
-            continue
-        changes = _carry_out(scores, state.parents, plan, knowledge, choices)
-        gain = sum(scores.score(j, new) - scores.score(j, state.parents[j]) for j, new in changes.items())
-        if gain > _LEAST_GAIN:
-            for j, new in changes.items():
-                state.parents[j] = new
-            state.total += gain
-            state.moves.append(Move(plan.node, gain, state.total))
-            return True
-        rejected.add(plan.signature)
+    best_first = sorted((plan for some in plans for plan in some), key=lambda plan: -plan.promise)
+    untried = [plan for plan in best_first if plan.signature not in rejected]
+    for first in range(0, len(untried), _AT_ONCE):
+        some = untried[first : first + _AT_ONCE]
+        for plan, changes in zip(some, _carry_out(scores, state.parents, some, knowledge, choices), strict=True):
+            gain = sum(scores.score(j, new) - scores.score(j, state.parents[j]) for j, new in changes.items())
+            if gain > _LEAST_GAIN:
+                for j, new in changes.items():
+                    state.parents[j] = new
+                state.total += gain
+                state.moves.append(Move(plan.node, gain, state.total))
+                return True
+            rejected.add(plan.signature)
     return False
 
 
@@ -161,25 +164,33 @@ def _most_gained(scores: LocalScores, parents: Parents, child: int, new: Parents
 
 
 def _carry_out(
-    scores: LocalScores, parents: list[Parents], plan: _Plan, knowledge: Knowledge, choices: list[list[_Choice]]
-) -> dict[int, Parents]:
-    """The parents that the nodes of a plan choose among the candidates, by all rows."""
-    place = {j: k for k, j in enumerate(plan.order)}
+    scores: LocalScores,
+    parents: list[Parents],
+    plans: list[_Plan],
+    knowledge: Knowledge,
+    choices: list[list[_Choice]],
+) -> list[dict[int, Parents]]:
+    """The parents that the nodes of each plan choose among the candidates, by all rows."""
+    places = [{j: k for k, j in enumerate(plan.order)} for plan in plans]
 
-    def chosen(child: int) -> Parents:
-        candidates = frozenset(plan.candidates[child])
+    def chosen(child: int) -> dict[int, Parents]:
+        return {k: chosen_in(child, k) for k, plan in enumerate(plans) if child in plan.candidates}
+
+    def chosen_in(child: int, k: int) -> Parents:
+        candidates = frozenset(plans[k].candidates[child])
         allowed = np.flatnonzero(knowledge.allowed[:, child]).tolist()
-        further = candidates.union(i for i in allowed if place[i] < place[child])
+        further = candidates.union(i for i in allowed if places[k][i] < places[k][child])
         for earlier in choices[child]:
             if earlier.answers(candidates, further):
                 return earlier.parents
         required = frozenset(np.flatnonzero(knowledge.required[:, child]).tolist())
-        found = choose(scores, child, plan.candidates[child], further, required, parents[child])
+        found = choose(scores, child, plans[k].candidates[child], further, required, parents[child])
         choices[child].append(_Choice(candidates, further, found))
         return found
 
-    children = list(plan.candidates)
-    return dict(zip(children, scores.each(chosen, children), strict=True))
+    children = sorted({child for plan in plans for child in plan.candidates})
+    by_child = dict(zip(children, scores.each(chosen, children), strict=True))
+    return [{child: by_child[child][k] for child in plan.candidates} for k, plan in enumerate(plans)]
 
 
 def _changed(parents: Parents, *, add: int | None = None, drop: int | None = None) -> Parents:

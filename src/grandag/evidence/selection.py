@@ -14,10 +14,8 @@ _CLOSE = 25.0
 """A parent whose removal costs more nats than this, nothing else refitted, stays without a closer look."""
 _FLAT = np.log(10.0)
 """Length scale from which an input hardly matters."""
-_EXPLAINED = np.log(0.9)
+_EXPLAINED = np.log(0.5)
 """Few rows are trusted about what hardly matters if they leave less of the variance than this unexplained."""
-_MANY, _IDLE = 6, 0.3
-"""Of more parents than these, those that cost few rows fewer nats than this are left out at first."""
 _PROMISING, _AT_ONCE = 2.0, 4
 """Standard deviations from which a candidate is tried as a further parent, and how many are at once."""
 
@@ -27,7 +25,7 @@ def choose(
 ) -> Parents:
     """The parents that a child needs of those given, and of `further` candidates those that promise something.
 
-    What few rows find idle is put back among the further candidates; all rows then say whether it promises anything.
+    What few rows find flat is put back among the further candidates; all rows then say whether it promises anything.
     The most promising are tried together, again and again, until none of them stays and the rest promises less.
     `near` are parents whose fit is a good start.
     """
@@ -100,14 +98,11 @@ def _without_weakest(scores: LocalScores, child: int, parents: Parents, settled:
 
 
 def _thin(scores: LocalScores, child: int, parents: Parents, required: frozenset[int], near: Parents) -> Parents:
-    """Parents without those that few rows find flat or, of many, idle, if few rows explain the child at all."""
+    """Parents without those that few rows find flat, if few rows explain the child at all."""
     if len(parents) <= 2:
         return parents
     log_parameters = scores.few_fit(child, parents, near).log_parameters
     if log_parameters[-1] > _EXPLAINED:
         return parents
     length_scales = dict(zip(parents, log_parameters, strict=False))
-    kept = tuple(parent for parent in parents if length_scales[parent] < _FLAT or parent in required)
-    if len(kept) <= _MANY:
-        return kept
-    return tuple(i for i in kept if i in required or scores.few_loss(child, parents, (i,)) > _IDLE)
+    return tuple(parent for parent in parents if length_scales[parent] < _FLAT or parent in required)

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy.linalg import eigh, eigh_tridiagonal, lapack
+
+from grandag.engine.compiled import compiled, reordered
 
 __all__ = ["MAX_KNOTS", "Curve", "SplineBasis", "spline_basis"]
 
@@ -66,6 +67,12 @@ class Curve:
         z = (np.asarray(x, dtype=np.float64) - self.centre) / self.scale
         inside = np.clip(z, self.knots[0], self.knots[-1])
         return np.asarray(self._at(inside) + self._end_slopes[np.where(z < inside, 0, 1)] * (z - inside))
+
+    @property
+    def is_consistent(self) -> bool:
+        """Are there knots in ascending order with one weight each?"""
+        has_shapes = self.knots.ndim == 1 and self.knots.size > 0 and self.knots.shape == self.weights.shape
+        return has_shapes and bool((np.diff(self.knots) > 0).all()) and self.scale > 0
 
     def _at(self, z: np.ndarray) -> np.ndarray:
         bending = _kernel_sums(self.knots, self.weights[:, None].copy(), np.ascontiguousarray(z))[:, 0]
@@ -208,7 +215,7 @@ def _lanczos(knots: np.ndarray, n_steps: int) -> tuple[np.ndarray, np.ndarray, n
     return Q[:n_done], alpha[:n_done], beta[:n_done]
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})  # type: ignore[misc, unused-ignore]
+@reordered
 def _lanczos_steps(knots: np.ndarray, Q: np.ndarray, alpha: np.ndarray, beta: np.ndarray) -> int:
     """Fill the vectors and diagonals from the first vector on; the number of steps until nothing new comes."""
     m, n_steps = knots.size, alpha.size
@@ -233,7 +240,7 @@ def _lanczos_steps(knots: np.ndarray, Q: np.ndarray, alpha: np.ndarray, beta: np
     return n_steps
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@compiled
 def _kernel_product(knots: np.ndarray, v: np.ndarray, out: np.ndarray) -> None:
     """out = E v: like `_kernel_sums` at the knots themselves, where the moments to the left are running sums."""
     s0 = s1 = s2 = s3 = 0.0
@@ -247,7 +254,7 @@ def _kernel_product(knots: np.ndarray, v: np.ndarray, out: np.ndarray) -> None:
         out[a] = (((r0 * x - 3 * r1) * x + 3 * r2) * x - r3) / 12
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@compiled
 def _kernel_sums(knots: np.ndarray, coefficients: np.ndarray, x: np.ndarray) -> np.ndarray:
     """sum_a v_a |x - x_a|^3 / 12 for every x and every column v of the coefficients (n, columns).
 

@@ -56,6 +56,8 @@ class SplineTable:
 
     Args:
         X: An array, or a pandas or polars data frame, without missing values or constant columns.
+        depends_on_units: Whether the search for smoothing parameters ends where mgcv's does, which depends on the unit
+            of the target. Otherwise it ends where mgcv's would if all columns had variance 1.
 
     Example:
         >>> import numpy as np
@@ -66,11 +68,11 @@ class SplineTable:
         (array([8.2]), array([ True]))
     """
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: Any, *, depends_on_units: bool = True) -> None:
         table = as_table(X, min_columns=1)
         for j in np.flatnonzero(constant_columns(table.values)):
             raise TableError(f"Column {table.names[j]!r} is constant: leave it out, no curve can depend on it.")
-        self.values, self.names = table.values, table.names
+        self.values, self.names, self.depends_on_units = table.values, table.names, depends_on_units
         self.n_rows, self.n_columns = self.values.shape
         self._products: dict[int, _Products] = {}
 
@@ -122,10 +124,11 @@ class _Products:
             gram += design.T @ design
         return cls(bases, starts, gram / len(values), np.concatenate([basis.penalty for basis in bases]))
 
-    def problem(self, target: int, parents: tuple[int, ...], n: int) -> _Problem:
+    def problem(self, target: int, parents: tuple[int, ...], n: int, *, depends_on_units: bool = True) -> _Problem:
         """The regression of one column on others. The last function of a column is the column itself, standardised."""
         functions = [np.arange(self.starts[parent], self.starts[parent + 1]) for parent in parents]
         columns = np.concatenate([np.zeros(0, dtype=int), *functions])
+        variance = self.bases[target].functions.scale ** 2
         return _Problem(
             self.gram[np.ix_(columns, columns)],
             self.gram[columns, self.starts[target + 1] - 1],
@@ -133,7 +136,8 @@ class _Products:
             np.repeat(np.arange(len(parents)), [len(positions) for positions in functions]),
             tuple(self.bases[parent] for parent in parents),
             n,
-            self.bases[target].functions.scale ** 2,
+            variance,
+            variance if depends_on_units else 1.0,
         )
 
 
@@ -283,6 +287,7 @@ class _Problem:
     bases: tuple[SplineBasis, ...]  # of the terms
     n: int
     variance: float  # of the target
+    unit: float  # its variance as far as the end of the search is concerned
 
     def lost(self, rho: np.ndarray) -> np.ndarray | None:
         """What the penalties lose (p, p) beside the largest one, if anything.
@@ -347,6 +352,11 @@ class _Solution:
     def gcv(self) -> float:
         """n RSS / (n - tr A)^2, in squared units of the target."""
         return self.problem.variance * self.problem.n**2 * self.rss / self.free**2
+
+    @property
+    def criterion(self) -> float:
+        """GCV as the search looks at it."""
+        return self.problem.unit * self.problem.n**2 * self.rss / self.free**2
 
     @property
     def score(self) -> float:
@@ -435,7 +445,7 @@ def _search(problem: _Problem, rho: np.ndarray, solution: _Solution) -> tuple[np
             step = np.zeros_like(rho)
             step[moves] = -vectors @ ((vectors.T @ gradient[moves]) / values)
             step = step * min(1.0, 5.0 / np.abs(step).max())
-        before, proposed = solution.gcv, solution
+        before, proposed = solution.criterion, solution
         for attempt in range(15):
             if attempt == 3 and is_newton:
                 step = descent
@@ -447,9 +457,9 @@ def _search(problem: _Problem, rho: np.ndarray, solution: _Solution) -> tuple[np
             step = step / 2
         else:
             return rho, solution
-        scale = 1 + solution.gcv
+        scale = 1 + solution.criterion
         is_flat = np.linalg.norm(gradient) * before <= _SEARCH_TOLERANCE ** (1 / 3) * scale
-        if iteration >= 2 and before - solution.gcv <= _SEARCH_TOLERANCE * scale and is_flat:
+        if iteration >= 2 and before - solution.criterion <= _SEARCH_TOLERANCE * scale and is_flat:
             break
     return rho, solution
 
@@ -530,7 +540,7 @@ def _ratio(sizes: np.ndarray) -> float:
 def _fit(
     table: SplineTable, products: _Products, target: int, parents: tuple[int, ...], start: np.ndarray | None
 ) -> AdditiveFit:
-    problem = products.problem(target, parents, table.n_rows)
+    problem = products.problem(target, parents, table.n_rows, depends_on_units=table.depends_on_units)
     if not parents:
         rho, solution = np.zeros(0), _solve(problem, np.zeros(0))
     elif start is None:

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
 from scipy.special import betainc, betaln
+
+from grandag.engine.compiled import compiled
 
 __all__ = ["fractional_rank_tail"]
 
@@ -81,7 +82,7 @@ def _mixture_tail(ratio: float, kappa: int, a: float, b: float, m: float) -> flo
     return min(1.0, float(total))
 
 
-@njit(cache=True, error_model="numpy")  # type: ignore[misc, unused-ignore]
+@compiled
 def _sum_mixture(
     tail: float, log_increment: float, x: float, half_n: float, half_m: float, log_c: float, alpha: float, p: float,
     gamma: float, log_nothing: float, max_terms: int,

@@ -42,6 +42,7 @@ from grandag.graph.equivalence import (
     v_structures,
 )
 from grandag.graph.formats import (
+    check_ending,
     from_adjacency_table,
     from_dagitty,
     from_dot,
@@ -49,6 +50,7 @@ from grandag.graph.formats import (
     from_gml,
     from_graphml,
     from_json,
+    no_formula,
     read_graph,
     to_adjacency_table,
     to_dagitty,
@@ -64,6 +66,7 @@ __all__ = [
     "GraphError",
     "ancestors",
     "as_graph",
+    "check_ending",
     "directed_part",
     "edge_mark",
     "from_adjacency_table",
@@ -82,6 +85,7 @@ __all__ = [
     "is_cpdag",
     "members",
     "nearest_dag",
+    "no_formula",
     "orient",
     "read_graph",
     "restricted_class",

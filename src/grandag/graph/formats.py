@@ -21,11 +21,13 @@ from grandag.drawing import Drawing, to_svg
 from grandag.graph.algebra import undirected_part
 from grandag.graph.boundary import GraphError, Named, as_graph, as_named, as_networkx, from_networkx
 from grandag.graph.dot import Edge, parse
+from grandag.writing import replacing, write_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "check_ending",
     "from_adjacency_table",
     "from_dagitty",
     "from_dot",
@@ -33,6 +35,7 @@ __all__ = [
     "from_gml",
     "from_graphml",
     "from_json",
+    "no_formula",
     "read_graph",
     "to_adjacency_table",
     "to_dagitty",
@@ -170,8 +173,12 @@ def from_gml(text: str) -> Named:
 
 
 def to_graphml(graph: Any, names: Sequence[str] | None = None) -> str:
-    """A graph as GraphML text."""
-    return "\n".join([*nx.generate_graphml(as_networkx(graph, names)), ""])
+    """A graph as GraphML text; names with control characters, which XML does not have, are refused."""
+    named = as_networkx(graph, names)
+    for name in named.nodes:
+        if _NOT_IN_XML.search(str(name)):
+            raise GraphError(f"GraphML cannot hold the name {name!r}: rename the column, or write .json.")
+    return "\n".join([*nx.generate_graphml(named), ""])
 
 
 def from_graphml(text: str) -> Named:
@@ -270,6 +277,16 @@ def from_adjacency_table(table: pd.DataFrame) -> Named:
     return as_named(table)
 
 
+def no_formula(name: str) -> str:
+    """A name for a table that spreadsheets open: they would run one that begins like a formula."""
+    return f"'{name}" if _FORMULA.match(name) else name
+
+
+def _without_mark(name: str) -> str:
+    """The name that `no_formula` was given."""
+    return name[1:] if name.startswith("'") and _FORMULA.match(name[1:]) else name
+
+
 class _Format(NamedTuple):
     to_text: Callable[[Any], str]
     from_text: Callable[[str], Named]
@@ -284,6 +301,8 @@ _FORMATS = {
     ".graphml": _Format(to_graphml, from_graphml),
     ".json": _Format(to_json, from_json),
 }
+_FORMULA = re.compile(r"[=+\-@\t\r]")
+_NOT_IN_XML = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _DRAWINGS = (".svg", ".png")
 _ENDINGS = ", ".join([*_FORMATS, *_SEPARATORS, ".npy"])
@@ -296,25 +315,32 @@ def write_graph(graph: Any, path: str | Path) -> None:
     (the matrix alone); .svg and .png are drawings, which cannot be read again. PNG needs `pip install 'grandag[png]'`.
     """
     path = Path(path)
+    check_ending(path)
     if path.suffix in _DRAWINGS:
         _draw(graph, path)
     elif path.suffix in _FORMATS:
-        path.write_text(_FORMATS[path.suffix].to_text(graph), encoding="utf-8")
+        write_text(path, _FORMATS[path.suffix].to_text(graph))
     elif path.suffix in _SEPARATORS:
-        to_adjacency_table(graph).to_csv(path, sep=_SEPARATORS[path.suffix])
-    elif path.suffix == ".npy":
-        np.save(path, as_named(graph)[0], allow_pickle=False)
+        write_text(path, to_adjacency_table(graph).to_csv(sep=_SEPARATORS[path.suffix]))
     else:
+        with replacing(path) as stream:
+            np.save(stream, as_named(graph)[0], allow_pickle=False)
+
+
+def check_ending(path: str | Path) -> None:
+    """Raise if no format for graphs has this ending."""
+    if Path(path).suffix not in {*_FORMATS, *_SEPARATORS, *_DRAWINGS, ".npy"}:
         endings = ", ".join([_ENDINGS, *_DRAWINGS])
-        raise GraphError(f"{path.name!r} does not end in one of {endings}: choose the format by the ending.")
+        raise GraphError(f"{Path(path).name!r} does not end in one of {endings}: choose the format by the ending.")
 
 
 def _draw(graph: Any, path: Path) -> None:
-    """Lines are as wide as edges are frequent over refits, or else strong, where that is known."""
+    """Lines are as wide as edges are frequent over refits, or else by their evidence or strength, where it is known."""
     graph = as_networkx(graph)
-    has_frequencies = any("frequency" in attributes for *_, attributes in graph.edges(data=True))
+    known = {name for *_, attributes in graph.edges(data=True) for name in attributes}
+    width_by = next((fact for fact in ("frequency", "evidence") if fact in known), "strength")
     try:
-        Drawing(to_svg(graph, width_by="frequency" if has_frequencies else "strength")).save(path)
+        Drawing(to_svg(graph, width_by=width_by)).save(path)
     except ValueError as error:
         raise GraphError(str(error)) from None
 
@@ -349,6 +375,7 @@ def _read_table(path: Path, separator: str, nodes: Sequence[str]) -> Named:
     header, cells = rows.iloc[0].tolist(), rows.iloc[1:].reset_index(drop=True)
     if header[0] != "" and _ends(header) is not None:
         edges = cells.set_axis(header, axis=1)
+        edges = edges.map(_without_mark)
         _, names = from_edge_table(edges)
         return from_edge_table(edges, [*names, *(node for node in nodes if node not in set(names))])
     if header[0] == "" or sorted(cells[0]) == sorted(header[1:]):

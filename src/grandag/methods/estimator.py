@@ -41,6 +41,7 @@ from grandag.parameters import (
     as_generator,
     boolean,
     check_parameters,
+    check_unused,
     one_of,
     parameter,
     parameters_of,
@@ -56,6 +57,9 @@ if TYPE_CHECKING:
     import networkx as nx
 
 __all__ = ["StochasticLearner", "StructureLearner", "estimator"]
+
+_FROM_TESTS = ("p_value_", "p_values_", "degrees_of_freedom_")
+"""Results that only pruning has."""
 
 Class = TypeVar("Class", bound=type)
 
@@ -135,7 +139,9 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             listener: Called with the progress of the fit.
         """
         values = {name: plain(value) for name, value in self.get_params(deep=False).items()}
-        check_parameters(values, {name: declared.rule for name, declared in parameters_of(type(self)).items()})
+        declared = parameters_of(type(self))
+        check_parameters(values, {name: parameter.rule for name, parameter in declared.items()})
+        check_unused(values, declared)
         table = as_table(X, missing=self.missing)
         with announcing_compilation(), self._listening(listener) as heard:
             learned = self._learn_from(table, values, held_out, heard)
@@ -203,7 +209,14 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             for results in (learned.values, learned.matrices, learned.edge_facts):
                 if name[:-1] in results:
                     return results[name[:-1]]
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        reason = self._why_untested() if name in _FROM_TESTS else ""
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{reason}")
+
+    def _why_untested(self) -> str:
+        """Why there are no tests of edges, in a method that can prune."""
+        if "prune" not in parameters_of(type(self)):
+            return ""
+        return ": it is from pruning, which refine=True replaces." if self.refine else ": it is from pruning."
 
     def __dir__(self) -> list[str]:
         learned = self.__dict__.get("learned_")
@@ -379,6 +392,11 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         """Write the fitted model to one file: arrays and JSON in a zip archive (numpy's npz), nothing pickled."""
         parameters = {name: plain(value) for name, value in self.get_params(deep=False).items()}
         save(path, self._fitted(), self.method, parameters, has_own_names=hasattr(self, "feature_names_in_"))
+
+    @classmethod
+    def is_consistent(cls, learned: Learned) -> bool:
+        """Do matrices, values and trace of a saved model fit together, as far as this method uses them?"""
+        return True
 
     @classmethod
     def restored(cls, learned: Learned, parameters: Mapping[str, Any], *, has_own_names: bool) -> Self:

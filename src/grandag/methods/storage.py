@@ -21,10 +21,15 @@ import numpy as np
 import pandas as pd
 
 from grandag.diagnostics import Concern
+from grandag.graph import is_acyclic
+from grandag.knowledge import Knowledge
 from grandag.learned import Convergence, Learned
+from grandag.methods.archive import read_arrays
 from grandag.methods.registry import find
 from grandag.model import Conditional, Fixed
+from grandag.parameters import check_parameters, parameters_of
 from grandag.version import __version__
+from grandag.writing import replacing
 
 __all__ = ["load", "save"]
 
@@ -52,7 +57,7 @@ def save(
         "notes": list(learned.notes),
         "concerns": [asdict(concern) for concern in learned.concerns],
     }
-    with Path(path).open("wb") as file:
+    with replacing(path) as file:
         np.savez_compressed(file, meta=np.array(json.dumps(meta)), **_arrays(learned))  # type: ignore[arg-type]
 
 
@@ -114,14 +119,28 @@ def _built(node: Any, kind: Any) -> Any:
     if isinstance(kind, types.UnionType):  # of something and None
         return None if node is None else _built(node, kind.__args__[0])
     if kind is np.ndarray:
-        return node
+        return _finite(node)
     if kind in (float, int):
-        return kind(node)
+        return kind(_finite(node)[()])
     if typing.get_origin(kind) is tuple:
         part = typing.get_args(kind)[0]
         return tuple(_built(node[str(position)], part) for position in range(len(node or ())))
+    fields = [field.name for field in dataclasses.fields(kind)]
+    _require(isinstance(node, dict) and set(node) <= set(fields), "it has arrays that belong nowhere")
     hints = typing.get_type_hints(kind)
-    return kind(**{field.name: _built(node.get(field.name), hints[field.name]) for field in dataclasses.fields(kind)})
+    return kind(**{name: _built(node.get(name), hints[name]) for name in fields})
+
+
+def _finite(array: Any) -> np.ndarray:
+    """An array of finite numbers, or of truth values."""
+    is_good = isinstance(array, np.ndarray) and array.dtype.kind in "bif" and bool(np.isfinite(array).all())
+    _require(is_good, "it has numbers that are missing or not finite")
+    return np.asarray(array)
+
+
+def _require(is_good: bool, complaint: str) -> None:
+    if not is_good:
+        raise ValueError(complaint)
 
 
 def _frame(node: Tree) -> pd.DataFrame:
@@ -138,49 +157,120 @@ def _is_large(value: Any) -> bool:
 
 
 def load(path: str | Path) -> Any:
-    """A fitted model from a file that `save` wrote. No code in the file is run."""
+    """A fitted model from a file that `save` wrote.
+
+    No code in the file is run, and nothing in it is used before names, types, shapes and sizes of all arrays have been
+    found to fit together; otherwise a ValueError says what is wrong.
+    """
     if Path(path).exists() and not zipfile.is_zipfile(path):
         raise ValueError(
             f"{str(path)!r} is not a model that grandag saved, which is one file that `save` wrote; tables are read by "
             "`grandag.read_table`, graphs by `grandag.graph.read_graph`."
         )
     try:
-        with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+        Path(path).stat()
+    except OSError as error:
+        raise type(error)(f"{str(path)!r} cannot be read: {error.strerror}.") from None
+    try:
+        arrays = read_arrays(Path(path))
         meta = json.loads(str(arrays.pop("meta")))
-        if meta["format"] > _FORMAT:
-            raise ValueError(f"it was written by grandag {meta['grandag']}: upgrade to read it")
-        if meta["format"] < _FORMAT:
-            raise ValueError("it has an older format: fit the model again")
+        _check_format(meta)
         estimator = find(meta["method"]).estimator()
+        _check_parameters(meta["parameters"], estimator)
         learned = _learned(meta, _tree(arrays), estimator.conditional)
+        _check(learned, estimator)
         return estimator.restored(learned, meta["parameters"], has_own_names=meta["has_own_names"])
-    except FileNotFoundError:
-        raise
-    except (EOFError, KeyError, OSError, TypeError, ValueError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{str(path)!r} is not a model that this version of grandag saved: {error}") from None
+    except Exception as error:  # whatever a stranger's file brings up
+        reason = str(error).partition("\n")[0][:200] or type(error).__name__
+        raise ValueError(f"{str(path)!r} is not a model that this version of grandag saved: {reason}") from None
+
+
+def _check_format(meta: Any) -> None:
+    _require(isinstance(meta, dict) and isinstance(meta.get("format"), int), "it has no format")
+    _require(meta["format"] <= _FORMAT, f"it was written by grandag {meta.get('grandag')}: upgrade to read it")
+    _require(meta["format"] == _FORMAT, "it has an older format: fit the model again")
+    kinds = {
+        "method": str, "parameters": dict, "names": list, "has_own_names": bool, "kind": str, "values": dict,
+        "has_conditionals": bool, "notes": list, "concerns": list,
+    }  # fmt: skip
+    for name, kind in kinds.items():
+        _require(isinstance(meta.get(name), kind), f"its {name} are missing or of another type")
+    _require(all(isinstance(text, str) for text in (*meta["names"], *meta["notes"])), "a name or note in it is no text")
+    _require(0 < len(set(meta["names"])) == len(meta["names"]), "its names are not unique")
+    _require(meta["kind"] in ("dag", "cpdag"), "its kind of graph is unknown")
+    json.dumps(meta, ensure_ascii=False).encode("utf-8")  # raises for text that cannot be written anywhere
+
+
+def _check_parameters(given: Mapping[str, Any], estimator: Any) -> None:
+    declared = parameters_of(estimator)
+    _require(set(given) <= set(declared), "it has parameters that its method has not")
+    values = {name: given.get(name, parameter.default) for name, parameter in declared.items()}
+    check_parameters(values, {name: parameter.rule for name, parameter in declared.items()})
+    if isinstance(given.get("knowledge"), Mapping):
+        Knowledge.of(given["knowledge"])
 
 
 def _learned(meta: Mapping[str, Any], tree: Tree, conditional: type[Conditional]) -> Learned:
-    convergence = meta["convergence"]
+    known = ("adjacency", "strength", *_MATRICES, "values", "trace", "conditionals")
+    _require(set(tree) <= set(known), "it has arrays that belong nowhere")
     large = {name: _frame(node) if isinstance(node, dict) else node for name, node in tree.get("values", {}).items()}
+    convergence = meta.get("convergence")
     return Learned(
         names=tuple(meta["names"]),
         adjacency=tree["adjacency"],
-        strength=tree["strength"],
+        strength=_finite(tree["strength"]),
         kind=meta["kind"],
-        edge_facts=tree.get("edge_facts", {}),
-        matrices=tree.get("matrices", {}),
+        edge_facts=dict(tree.get("edge_facts", {})),
+        matrices={name: _finite(matrix) for name, matrix in tree.get("matrices", {}).items()},
         values={**meta["values"], **large},
         conditionals=_conditionals(tree["conditionals"], conditional) if meta["has_conditionals"] else None,
-        convergence=None if convergence is None else Convergence(**convergence),
+        convergence=None if convergence is None else _record(Convergence, convergence),
         trace=_frame(tree["trace"]) if "trace" in tree else None,
         notes=tuple(meta["notes"]),
-        concerns=tuple(Concern(**{**record, "variables": tuple(record["variables"])}) for record in meta["concerns"]),
+        concerns=tuple(
+            _record(Concern, {**record, "variables": tuple(record["variables"])}) for record in meta["concerns"]
+        ),
     )
+
+
+def _record(kind: Any, values: Mapping[str, Any]) -> Any:
+    """A dataclass of plain values, each of the type that it has there."""
+    record = kind(**values)
+    for name, hint in typing.get_type_hints(kind).items():
+        expected = typing.get_origin(hint) or hint
+        value = getattr(record, name)
+        is_right = isinstance(value, (int, float) if expected is float else expected)
+        _require(is_right and isinstance(value, bool) == (expected is bool), f"its {kind.__name__} is of another type")
+    return record
 
 
 def _conditionals(tree: Tree, conditional: type[Conditional]) -> tuple[Conditional, ...]:
     """One conditional per variable; constant columns have their value only."""
     nodes = [tree[str(node)] for node in range(len(tree))]
     return tuple(_built(node, Fixed if "value" in node else conditional) for node in nodes)
+
+
+def _check(learned: Learned, estimator: Any) -> None:
+    """Do all arrays have the shapes that names and graph imply, and the values that the method needs?"""
+    d = len(learned.names)
+    _require(
+        learned.adjacency.dtype == bool and learned.adjacency.shape == (d, d), "its graph is no matrix of its names"
+    )
+    _require(not learned.adjacency.diagonal().any(), "its graph has a loop")
+    _require(is_acyclic(learned.dag), "its graph has a cycle")
+    _require(learned.strength.shape == (d, d), "its strengths are no matrix of its names")
+    for name, matrix in learned.edge_facts.items():
+        is_good = isinstance(matrix, np.ndarray) and matrix.shape == (d, d) and matrix.dtype.kind in "bif"
+        _require(is_good and not np.isinf(matrix).any(), f"its {name[:50]!r} is no matrix of its names")
+    for name, matrix in learned.matrices.items():
+        _require(matrix.ndim >= 2 and matrix.shape[-2:] == (d, d), f"its {name[:50]!r} is no matrix of its names")
+    trace = () if learned.trace is None else learned.trace.dtypes
+    _require(all(dtype.kind in "bif" for dtype in trace), "its trace does not hold numbers")
+    for name, value in learned.values.items():
+        is_plain = value is None or isinstance(value, str | bool | int | pd.DataFrame)
+        _require(is_plain or bool(np.isfinite(value).all()), f"its {name[:50]!r} is not finite")
+    if learned.conditionals is not None:
+        _require(len(learned.conditionals) == d, "it has not one conditional per variable")
+        for conditional, parents in zip(learned.conditionals, learned.dag.T, strict=True):
+            _require(conditional.is_consistent(int(parents.sum())), "a conditional in it does not fit its parents")
+    _require(estimator.is_consistent(learned), "it has not the values of its method")

@@ -47,8 +47,9 @@ class FitSummary:
         }
         if learned.convergence is not None:
             facts |= {"converged": learned.converged, "n_iter": learned.n_iter}
-        if "held_out_log_likelihood" in learned.values:
-            facts["held_out_log_likelihood"] = learned.values["held_out_log_likelihood"]
+        for name in ("held_out_log_likelihood", "evidence"):
+            if name in learned.values:
+                facts[name] = learned.values[name]
         facts["nodes"] = list(learned.names)
         facts["edges"] = self.edges.to_dict(orient="records")
         return facts
@@ -72,6 +73,8 @@ def headline(facts: dict[str, Any]) -> str:
         parts.append(f"{how} after {counted(facts['n_iter'], 'iteration')}")
     if "held_out_log_likelihood" in facts:
         parts.append(f"held-out log-likelihood per row and variable {facts['held_out_log_likelihood']:.3f}")
+    if "evidence" in facts:
+        parts.append(f"evidence {facts['evidence']:,.1f}")
     if facts["seconds"] is not None:
         parts.append(f"{facts['seconds']:.1f} s")
     return "; ".join(parts)

@@ -18,7 +18,7 @@ from grandag.report.facts import FitSummary, headline
 from grandag.report.page import render
 from grandag.report.partial_effects import partial_effect, partial_effect_chart
 from grandag.report.training_charts import connectivity_chart, training_charts
-from grandag.showing import edge_table
+from grandag.showing import edge_table, explanations
 from grandag.table import Table, as_table
 
 __all__ = ["fit_page", "page_of"]
@@ -112,7 +112,7 @@ def _edges(
         }
         for (edge, i, j), text in zip(listed, texts, strict=True)
     ]
-    return {"header": header[2:], "rows": rows}
+    return {"header": header[2:], "rows": rows, "explanations": explanations(header)}
 
 
 def _verdict(true: np.ndarray, i: int, j: int, *, directed: bool) -> str:

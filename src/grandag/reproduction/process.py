@@ -35,7 +35,17 @@ class JobProcess:
         self._closed = False
 
     def run(self, job: Job, time_limit: float) -> JobResult:
-        """Run a job there: "out of time" if it takes longer than the limit in seconds, "failed" if the process dies."""
+        """Run a job there: "out of time" if it takes longer than the limit in seconds, "failed" if the process dies.
+
+        A signal may have been meant for something else, or sent for want of memory: the job is then tried once more.
+        """
+        result, code = self._run_once(job, time_limit)
+        if code is not None and code < 0 and not self._closed:
+            result, _ = self._run_once(job, time_limit)
+        return result
+
+    def _run_once(self, job: Job, time_limit: float) -> tuple[JobResult, int | None]:
+        """The result, and how the process ended if it died of itself."""
         process = self._running()
         is_late = threading.Event()
 
@@ -52,12 +62,13 @@ class JobProcess:
         if is_late.is_set() or not answer:
             self._process, code = None, _end(process)
         if answer:
-            return JobResult(**json.loads(answer))
+            return JobResult(**json.loads(answer)), None
         if code == 0:  # it had been idle for too long just as we asked
-            return self.run(job, time_limit)
+            return self._run_once(job, time_limit)
         if is_late.is_set():
-            return failure(job, f"Stopped after {time_limit:,.0f} seconds.", "out of time", time_limit)
-        return failure(job, f"The working process ended with code {code}; a negative one is a signal, -9 often memory.")
+            return failure(job, f"Stopped after {time_limit:,.0f} seconds.", "out of time", time_limit), None
+        message = f"The working process ended with code {code}; a negative one is a signal, -9 often memory."
+        return failure(job, message), code
 
     def kill(self) -> None:
         """Kill the process, if there is one, and start no other; from any thread."""

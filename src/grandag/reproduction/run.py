@@ -22,6 +22,7 @@ from grandag.reproduction.result_table import ResultTable
 from grandag.reproduction.specification import Experiment
 from grandag.reproduction.store import Store
 from grandag.reproduction.tabulate import tabulate
+from grandag.writing import replacing_directory
 
 __all__ = ["Execution", "Reproduction", "reproduce", "write_results"]
 
@@ -133,7 +134,6 @@ class _Latest:
 
 def write_results(reproduction: Reproduction, directory: Path) -> list[Path]:
     """Write one page with everything; each table as Markdown, LaTeX and CSV as well; the figure as SVG and CSV."""
-    directory.mkdir(parents=True, exist_ok=True)
     tables = reproduction.tables()
     files = {"index.html": paper_page(tables, environment())}
     for experiment, table in zip(reproduction.experiments, tables, strict=True):
@@ -143,8 +143,9 @@ def write_results(reproduction: Reproduction, directory: Path) -> list[Path]:
         for number, result in enumerate(_traced(experiment, reproduction), start=1):
             files[f"{table.name}-curves-{number}.svg"] = curves_svg(result)
             files[f"{table.name}-curves-{number}.csv"] = curves_csv(result)
-    for name, text in files.items():
-        (directory / name).write_text(text, encoding="utf-8")
+    with replacing_directory(directory) as new:
+        for name, text in files.items():
+            (new / name).write_text(text, encoding="utf-8")
     return [directory / name for name in files]
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +21,9 @@ from grandag.version import __version__
 __all__ = ["Store"]
 
 _FORMAT = 1
+_PATIENCE = 60
+"""Seconds to wait for another process that writes."""
+
 _APPLICATION = 0x6772646E  # "grdn"
 
 _PLAIN = (
@@ -46,12 +50,27 @@ class Store:
         self.path = Path(path)
         if not self.path.absolute().parent.is_dir():
             raise FileNotFoundError(f"There is no directory {str(self.path.absolute().parent)!r} for --store.")
-        self._database = sqlite3.connect(self.path, timeout=60, isolation_level=None)
+        if self.path.is_dir():
+            raise IsADirectoryError(f"{str(self.path)!r} is a directory; name a file for --store.")
+        with self._speaking_plainly():
+            self._database = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
+            try:
+                self._prepare()
+            except sqlite3.DatabaseError:
+                self._database.close()
+                raise
+
+    @contextmanager
+    def _speaking_plainly(self) -> Iterator[None]:
+        """SQLite's errors in a sentence that names the file."""
         try:
-            self._prepare()
+            yield
+        except sqlite3.OperationalError as error:  # locked, read-only, full, ...
+            raise OSError(f"The result store {str(self.path)!r} cannot be used: {error}.") from None
         except sqlite3.DatabaseError as error:
-            self._database.close()
-            raise ValueError(f"{str(self.path)!r} is not a result store ({error}): name another file.") from None
+            raise ValueError(
+                f"{str(self.path)!r} is not a result store, or damaged ({error}): name another file."
+            ) from None
 
     def _prepare(self) -> None:
         """Make the table in a new file; refuse a file of another kind."""
@@ -68,6 +87,9 @@ class Store:
             raise sqlite3.DatabaseError("it has the tables of another program")
         if version != _FORMAT:
             raise sqlite3.DatabaseError(f"its format is {version}, this version of grandag has {_FORMAT}")
+        self._database.execute(
+            f"PRAGMA user_version = {_FORMAT}"
+        )  # fails now, not after hours, if it cannot be written
 
     def __enter__(self) -> Self:
         return self
@@ -97,20 +119,23 @@ class Store:
         }
         names = ", ".join(row)
         marks = ", ".join(f":{name}" for name in row)
-        self._database.execute(f"INSERT OR REPLACE INTO results ({names}) VALUES ({marks})", row)
+        with self._speaking_plainly():
+            self._database.execute(f"INSERT OR REPLACE INTO results ({names}) VALUES ({marks})", row)
 
     def get(self, keys: Collection[str]) -> dict[str, JobResult]:
         """The stored results of these jobs, by key."""
         wanted = set(keys)
         names = (*_PLAIN, *_AS_JSON)
-        rows = self._database.execute(f"SELECT {', '.join(names)} FROM results")
-        return {row[0]: _result(dict(zip(names, row, strict=True))) for row in rows if row[0] in wanted}
+        with self._speaking_plainly():
+            rows = self._database.execute(f"SELECT {', '.join(names)} FROM results")
+            return {row[0]: _result(dict(zip(names, row, strict=True))) for row in rows if row[0] in wanted}
 
     def forget(self, keys: Iterable[str]) -> None:
         """Drop results, so that their jobs are run again."""
-        self._database.execute("BEGIN IMMEDIATE")
-        self._database.executemany("DELETE FROM results WHERE key = ?", [(key,) for key in keys])
-        self._database.execute("COMMIT")
+        with self._speaking_plainly():
+            self._database.execute("BEGIN IMMEDIATE")
+            self._database.executemany("DELETE FROM results WHERE key = ?", [(key,) for key in keys])
+            self._database.execute("COMMIT")
 
     def __len__(self) -> int:
         (count,) = self._database.execute("SELECT count(*) FROM results").fetchone()

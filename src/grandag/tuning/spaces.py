@@ -19,7 +19,7 @@ import numpy as np
 from grandag.methods.registry import METHODS, find
 from grandag.parameters import Choice, Distribution, ParameterError, PowerOfTen, parameters_of
 
-__all__ = ["NOT_OFFERED", "Choice", "Distribution", "PowerOfTen", "Space", "draw", "draw_from", "space_of"]
+__all__ = ["NOT_OFFERED", "Choice", "Distribution", "PowerOfTen", "Space", "draw", "draw_from", "space_of", "used_part"]
 
 Space = Mapping[str, Distribution]
 """The distribution of each parameter, by its name in the estimator; all are independent."""
@@ -50,6 +50,12 @@ def space_of(method: str) -> Space:
 def _declared(method: str) -> Space:
     declared = parameters_of(METHODS[method].estimator())
     return {name: parameter.search for name, parameter in declared.items() if parameter.search is not None}
+
+
+def used_part(space: Space, estimator: Any) -> Space:
+    """A method's search space without parameters that have no effect beside the others of an estimator."""
+    declared, values = parameters_of(type(estimator)), estimator.get_params(deep=False)
+    return {name: distribution for name, distribution in space.items() if not declared[name].is_unused(values)}
 
 
 def draw(method: str, n: int, seed: int = 0) -> list[dict[str, Any]]:

@@ -29,9 +29,10 @@ from grandag.table import Table, TableError, as_table
 from grandag.tuning.best_trial import best_trial
 from grandag.tuning.held_out import FEWEST_ROWS, HeldOutFit, held_out_fit
 from grandag.tuning.samplers import Search, searching
-from grandag.tuning.spaces import Space, space_of
+from grandag.tuning.spaces import Space, space_of, used_part
 from grandag.version import __version__
 from grandag.wording import counted
+from grandag.writing import replacing_directory
 
 __all__ = ["Trial", "Tuning", "tune"]
 
@@ -137,8 +138,11 @@ class Tuning:
 
     def save(self, directory: str | Path) -> None:
         """Write trials.csv, and best.json with the best parameters and the configuration of the search."""
-        directory = Path(directory)
-        directory.mkdir(parents=True, exist_ok=True)
+        with replacing_directory(directory) as new:
+            self.write(new)
+
+    def write(self, directory: Path) -> None:
+        """Write these files to a directory that is there."""
         self.frame.to_csv(directory / "trials.csv", index=False)
         best = {
             "method": self.method,
@@ -201,9 +205,10 @@ def tune(
             Optuna, which then has its own seed.
         seed: Seed of the draws, of the split, and of every fit.
         n_jobs: Number of processes, -1 for all cores; each trial has one thread. Results do not depend on it.
-        preset: Preset of all other parameters: "default" or "paper".
+        preset: Preset of all other parameters: "default", "paper" or, for GraN-DAG, "fast".
         fixed: Parameters that are not searched, such as {"knowledge": "knowledge.toml"} or {"n_layers": 1}.
-        space: Distribution of each parameter to be searched; default: the paper's search space.
+        space: Distribution of each parameter to be searched; default: the paper's search space, without parameters
+            that have no effect (the cutoff of pruning, if edges are refined instead).
         time_limit: Seconds for one trial, which fails after that, at its next report of progress.
         total_time_limit: Seconds for all trials; those that have not begun by then are left out.
         listener: Called after every trial with the best score so far.
@@ -217,10 +222,11 @@ def tune(
     given = {"trials": trials, "seed": seed, "n_jobs": n_jobs}
     check_parameters(given | {"time_limit": time_limit, "total_time_limit": total_time_limit}, _RULES)
     fixed = dict(fixed or {})
-    searched = space_of(method) if space is None else space
-    if not set(searched) - set(fixed):
-        raise ParameterError("fixed", f"must leave something to search: the search is over {', '.join(searched)}.")
+    offered = space_of(method) if space is None else space
     estimator = build(method, fixed, preset=preset, seed=seed)
+    searched = used_part(offered, estimator) if space is None else space
+    if not set(searched) - set(fixed):
+        raise ParameterError("fixed", f"must leave something to search: the search is over {', '.join(offered)}.")
     table = as_table(X, missing=estimator.missing, min_rows=FEWEST_ROWS)
     Knowledge.of(estimator.knowledge).masks(table.names)  # refuses contradictions before any trial runs
     deadline = math.inf if total_time_limit is None else time.monotonic() + total_time_limit

@@ -1,5 +1,6 @@
 """The estimator as a user meets it."""
 
+import functools
 import json
 import pickle
 import signal
@@ -27,6 +28,9 @@ from tests.conftest import nonlinear_chain
 
 NAMES = ["dose", "response", "outcome"]
 
+fast = functools.partial(GraNDAG.preset, "fast")
+"""Without the search by evidence, which has tests of its own: for tests of training and pruning."""
+
 
 @pytest.fixture(scope="module")
 def frame():
@@ -36,6 +40,11 @@ def frame():
 @pytest.fixture(scope="module")
 def model(frame):
     return GraNDAG(random_state=0).fit(frame)
+
+
+@pytest.fixture(scope="module")
+def pruned(frame):
+    return fast(random_state=0).fit(frame)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -54,12 +63,12 @@ def test_names_survive(model):
     assert model.causal_order_ == NAMES
 
 
-def test_weak_entries_of_a_phi_can_be_dropped(frame, model):
+def test_weak_entries_of_a_phi_can_be_dropped(frame):
     """The variant of the paper's ablation: whatever the Jacobian says, entries of A_phi below the threshold go."""
-    unpruned = GraNDAG(prune=False, retrain=False, random_state=0).fit(frame)
+    unpruned = fast(prune=False, retrain=False, random_state=0).fit(frame)
     weights = np.sort(unpruned.A_phi_[unpruned.adjacency_])
     limit = float(weights[:2].mean())
-    cut = GraNDAG(prune=False, retrain=False, weight_threshold=limit, random_state=0).fit(frame)
+    cut = fast(prune=False, retrain=False, weight_threshold=limit, random_state=0).fit(frame)
     assert (cut.A_phi_ == unpruned.A_phi_).all()
     assert (cut.adjacency_ == (unpruned.adjacency_ & (unpruned.A_phi_ >= limit))).all()
     assert cut.adjacency_.sum() == unpruned.adjacency_.sum() - 1
@@ -69,7 +78,7 @@ def test_weak_entries_of_a_phi_can_be_dropped(frame, model):
 def test_scale_of_a_phi(frame):
     """The networks begin alike, and one step of this length leaves them as they are."""
     still = {"learning_rate": 1e-12, "max_iterations": 1, "retrain": False, "random_state": 0}
-    mean, total = (GraNDAG(**still, path_scale=scale).fit(frame).A_phi_ for scale in (1.0, 100.0))
+    mean, total = (fast(**still, path_scale=scale).fit(frame).A_phi_ for scale in (1.0, 100.0))
     np.testing.assert_allclose(total, 100 * mean, rtol=1e-5)
     assert (mean.sum(axis=0) > 0).all()
 
@@ -79,18 +88,54 @@ def test_graph_and_edges_say_the_same(model):
     assert is_acyclic(model.adjacency_)
     assert isinstance(model.graph_, nx.DiGraph)
     np.testing.assert_array_equal(nx.to_numpy_array(model.graph_, weight=None).astype(bool), model.adjacency_)
-    assert list(model.edges_.columns) == ["source", "target", "strength", "p_value", "degrees_of_freedom"]
+    assert list(model.edges_.columns) == ["source", "target", "strength", "evidence"]
     assert len(model.edges_) == model.adjacency_.sum()
     assert model.edges_["strength"].is_monotonic_decreasing
     for edge in model.edges_.itertuples(index=False):
         position = NAMES.index(edge.source), NAMES.index(edge.target)
         attributes = model.graph_.edges[edge.source, edge.target]
-        assert attributes["strength"] == edge.strength == model.expected_jacobian_[position]
-        assert attributes["p_value"] == edge.p_value == model.p_values_[position]
-        assert attributes["degrees_of_freedom"] == edge.degrees_of_freedom == model.degrees_of_freedom_[position]
-        assert edge.p_value < 0.001
-    assert not (model.adjacency_ & ~model.mask_).any()
+        assert attributes["evidence"] == attributes["strength"] == edge.evidence == model.strength_[position] > 0
     assert ((model.A_phi_ > 0) == model.mask_).all()
+
+
+def test_edges_of_a_pruned_graph(pruned):
+    assert list(pruned.edges_.columns) == ["source", "target", "strength", "p_value", "degrees_of_freedom"]
+    for edge in pruned.edges_.itertuples(index=False):
+        position = NAMES.index(edge.source), NAMES.index(edge.target)
+        attributes = pruned.graph_.edges[edge.source, edge.target]
+        assert attributes["strength"] == edge.strength == pruned.expected_jacobian_[position]
+        assert attributes["p_value"] == edge.p_value == pruned.p_values_[position]
+        assert attributes["degrees_of_freedom"] == edge.degrees_of_freedom == pruned.degrees_of_freedom_[position]
+        assert edge.p_value < 0.001
+    assert not (pruned.adjacency_ & ~pruned.thresholded_).any()
+    assert (pruned.thresholded_ == ~np.isnan(pruned.p_values_)).all()
+    assert not (pruned.thresholded_ & ~pruned.mask_).any()
+    assert not hasattr(pruned, "evidence_")
+
+
+def test_both_start_from_the_same_graph(model, pruned):
+    """Refinement and pruning differ in nothing before them."""
+    np.testing.assert_array_equal(model.thresholded_, pruned.thresholded_)
+    np.testing.assert_array_equal(model.expected_jacobian_, pruned.expected_jacobian_)
+    assert is_acyclic(model.thresholded_)
+
+
+def test_results_of_pruning_are_missed_with_a_reason(model, frame):
+    for name in ("p_values_", "degrees_of_freedom_"):
+        with pytest.raises(AttributeError, match=f"no attribute '{name}': it is from pruning, which refine=True"):
+            getattr(model, name)
+    with pytest.warns(NotConvergedWarning):
+        unpruned = fast(prune=False, retrain=False, max_iterations=5).fit(frame)
+    with pytest.raises(AttributeError, match=r"'p_values_': it is from pruning\.$"):
+        unpruned.p_values_  # noqa: B018
+
+
+@pytest.mark.parametrize(("name", "value"), [("prune", False), ("prune_cutoff", 0.01)])
+def test_parameters_without_effect_are_refused(frame, name, value):
+    with pytest.raises(ValueError, match=f"'{name}' has no effect while 'refine' is on: leave it out, or switch"):
+        GraNDAG(**{name: value}).fit(frame)
+    with pytest.warns(NotConvergedWarning):
+        GraNDAG(**{name: value}, refine=False, max_iterations=5, retrain=False).fit(frame)
 
 
 def test_finds_the_chain(model):
@@ -143,9 +188,9 @@ def test_units_do_not_matter(model, frame):
 def test_data_as_given(frame):
     centred = (frame - frame.mean()) / frame.std(ddof=0)
     with pytest.warns(NotConvergedWarning):
-        scaled = GraNDAG(max_iterations=300, random_state=0).fit(centred)
-        as_given = GraNDAG(max_iterations=300, random_state=0, standardise=False).fit(centred)
-        raw = GraNDAG(max_iterations=300, random_state=0, standardise=False).fit(centred * 3)
+        scaled = fast(max_iterations=300, random_state=0).fit(centred)
+        as_given = fast(max_iterations=300, random_state=0, standardise=False).fit(centred)
+        raw = fast(max_iterations=300, random_state=0, standardise=False).fit(centred * 3)
     np.testing.assert_allclose(as_given.A_phi_, scaled.A_phi_, rtol=1e-3)
     assert not np.allclose(raw.A_phi_, scaled.A_phi_, rtol=1e-2)
 
@@ -156,7 +201,7 @@ def test_score_is_the_joint_density_in_table_units():
     x = rng.normal(3, 2, size=5000)
     y = -1.5 * x + rng.normal(0, 0.5, size=5000)
     table = pd.DataFrame({"x": x, "y": y})
-    model = GraNDAG(n_layers=0, random_state=0).fit(table)
+    model = fast(n_layers=0, random_state=0).fit(table)
     regression = np.polyfit(x, y, 1) if model.adjacency_[0, 1] else np.polyfit(y, x, 1)
     cause, effect = (x, y) if model.adjacency_[0, 1] else (y, x)
     residual = effect - np.polyval(regression, cause)
@@ -262,7 +307,9 @@ def test_presets():
     assert (paper.standardise, paper.learning_rate, paper.later_learning_rate, paper.n_layers) == (False, 1e-2, 1e-4, 1)
     default = GraNDAG.preset("default")
     assert default.get_params() == GraNDAG().get_params()
-    with pytest.raises(ValueError, match="'preset' must be one of default, paper; got 'papr'"):
+    assert (default.refine, paper.refine) == (True, False)
+    assert fast().get_params() == {**default.get_params(), "refine": False}
+    with pytest.raises(ValueError, match="'preset' must be one of default, fast, paper; got 'papr'"):
         GraNDAG.preset("papr")
 
 
@@ -272,7 +319,7 @@ def test_plus_plus_learns_the_variance():
     x = rng.normal(size=2000)
     table = np.column_stack([x, np.exp(0.8 * x) * rng.normal(size=2000)])
     scores = [
-        GraNDAG(density=density, prune=False, random_state=0).fit(table).score(table)
+        fast(density=density, prune=False, random_state=0).fit(table).score(table)
         for density in ("gaussian", "additive-gaussian")
     ]
     assert scores[0] > scores[1] + 0.2
@@ -296,31 +343,31 @@ def test_random_states(frame):
 def test_neighbour_selection(rng):
     values = np.column_stack([nonlinear_chain(rng, 300), rng.normal(size=(300, 3))])
     with pytest.warns(NotConvergedWarning):
-        model = GraNDAG(neighbour_selection=True, n_trees=50, max_iterations=20, random_state=0).fit(values)
+        model = fast(neighbour_selection=True, n_trees=50, max_iterations=20, random_state=0).fit(values)
     assert any(note.startswith("Neighbour selection left") for note in model.notes_)
     assert model.mask_.sum() < 30
 
 
 def test_rows_for_neighbours_are_capped(rng):
     with pytest.warns(NotConvergedWarning):
-        model = GraNDAG(
-            neighbour_selection=True, n_trees=5, max_neighbour_rows=200, max_iterations=5, retrain=False
-        ).fit(nonlinear_chain(rng, 300))
+        model = fast(neighbour_selection=True, n_trees=5, max_neighbour_rows=200, max_iterations=5, retrain=False).fit(
+            nonlinear_chain(rng, 300)
+        )
     assert "Neighbours were selected with 200 of the 300 rows (max_neighbour_rows)." in model.notes_
 
 
 def test_neighbours_are_selected_from_50_variables_on(rng):
     for d, expected in ((49, False), (50, True)):
         with pytest.warns(NotConvergedWarning):
-            model = GraNDAG(n_trees=2, max_iterations=2, retrain=False).fit(rng.normal(size=(50, d)))
+            model = fast(n_trees=2, max_iterations=2, retrain=False).fit(rng.normal(size=(50, d)))
         assert any("Neighbour selection" in note for note in model.notes_) is expected
 
 
 def test_held_out_rows_are_capped(rng):
     with pytest.warns(NotConvergedWarning):
-        model = GraNDAG(max_held_out=50, max_jacobian_rows=100, max_iterations=5).fit(nonlinear_chain(rng, 600))
+        model = fast(max_held_out=50, max_jacobian_rows=100, max_iterations=5).fit(nonlinear_chain(rng, 600))
     assert "50 of the 600 rows are held out (max_held_out)." in model.notes_
-    assert "The strength of edges is from 100 of the training rows." in model.notes_
+    assert "The expected Jacobian is from 100 of the training rows." in model.notes_
 
 
 def test_save_and_load(model, frame, tmp_path):
@@ -434,7 +481,7 @@ def test_interrupt_with_threads(rng):
         timer = threading.Timer(delay, signal.raise_signal, [signal.SIGINT])
         try:
             timer.start()
-            GraNDAG(n_jobs=2, tolerance=0.0, subproblem_tolerance=0.0, prune=False, retrain=False).fit(values)
+            fast(n_jobs=2, tolerance=0.0, subproblem_tolerance=0.0, prune=False, retrain=False).fit(values)
         except KeyboardInterrupt:
             n_interrupted += 1
         timer.join()
@@ -452,9 +499,9 @@ def test_open_inputs_without_a_cycle(rng, monkeypatch):
     monkeypatch.setattr("grandag.methods.stages.neighbours.neighbours", lambda *_, **__: mask)
     values = rng.normal(size=(1000, 3))
     values[:, 1] = np.sin(2 * values[:, 0]) + 0.1 * values[:, 1]
-    model = GraNDAG(neighbour_selection=True, random_state=0).fit(values)
+    model = fast(neighbour_selection=True, random_state=0).fit(values)
     assert model.n_iter_ == 1
-    assert model.expected_jacobian_[0, 1] > 10 * model.expected_jacobian_[0, 2]
+    assert model.strength_[0, 1] > 10 * model.strength_[0, 2]
 
 
 def test_broken_retraining(frame, monkeypatch):

@@ -23,7 +23,8 @@ def values(rng):
 
 def test_pruning_uses_all_rows(values):
     """Also those that are held out from training: p-values are those of the table, not of a part of it."""
-    model = GraNDAG(knowledge=ORDER, prune=True, retrain=False, held_out_fraction=0.5, random_state=0).fit(values)
+    settings = {"knowledge": ORDER, "retrain": False, "held_out_fraction": 0.5, "random_state": 0}
+    model = GraNDAG.preset("fast", **settings).fit(values)
     expected = prune(SplineTable(values), COMPLETE)
     np.testing.assert_array_equal(np.isnan(model.p_values_), ~COMPLETE)
     np.testing.assert_allclose(model.p_values_, expected.p_values, rtol=1e-6)
@@ -35,7 +36,8 @@ def test_retraining_has_the_learning_rate_of_the_first_subproblem(values):
     """The conditionals do not depend on the learning rate of later subproblems, of which there are none."""
 
     def fit(**rates):
-        model = GraNDAG(knowledge=ORDER, prune=False, max_iterations=1000, random_state=0, **rates).fit(values)
+        settings = {"knowledge": ORDER, "prune": False, "max_iterations": 1000, "random_state": 0}
+        model = GraNDAG.preset("fast", **settings, **rates).fit(values)
         assert model.n_iter_ == 1
         return model
 

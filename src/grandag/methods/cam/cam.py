@@ -180,6 +180,10 @@ class AdditiveConditional:
             mean += curve(column)
         return mean, np.full(len(parents), self.scale)
 
+    def is_consistent(self, n_parents: int) -> bool:
+        """One curve per parent."""
+        return len(self.curves) == n_parents and all(curve.is_consistent for curve in self.curves) and self.scale > 0
+
 
 def learn(
     table: Table,
@@ -191,7 +195,7 @@ def learn(
 ) -> Learned:
     """Preselection, insertion of edges, pruning, and the regressions of the final graph."""
     allowed, required = knowledge
-    splines = SplineTable(table)
+    splines = SplineTable(table, depends_on_units=False)
     candidates, notes = _candidates(table.values, config, listener)
     insertions = insert_edges(
         splines, candidates & allowed, _most_parents(table, config), required=required, listener=listener

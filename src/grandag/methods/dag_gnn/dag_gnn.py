@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from grandag.engine.autoencoder import Autoencoder, predict_one, train_epoch
+from grandag.engine.autoencoder import Autoencoder, is_network, predict_one, train_epoch
 from grandag.knowledge import Masks
 from grandag.learned import Convergence, Learned, TrainingError
 from grandag.methods.estimator import StochasticLearner, estimator
@@ -193,6 +193,12 @@ class DecoderConditional:
         predicted = predict_one(self.encoder, self.decoder, self.shift, self.weights, scaled)
         return self.mean + self.scale * (self.offset + predicted), np.full(len(parents), self.deviation)
 
+    def is_consistent(self, n_parents: int) -> bool:
+        """One weight per parent, and networks with all their weights."""
+        are_networks = is_network(self.encoder) and is_network(self.decoder)
+        has_weights = self.weights.shape == (n_parents,) and self.parents.is_consistent(n_parents)
+        return are_networks and has_weights and self.scale > 0 and self.deviation > 0
+
 
 def _conditionals(
     model: Autoencoder, rows: np.ndarray, adjacency: np.ndarray, scaling: Scaling
@@ -263,6 +269,13 @@ def learn(
     )
 
 
+def _autoencoder(learned: Learned) -> tuple[Autoencoder, Scaling]:
+    """The retrained model, and the scale on which it was trained."""
+    known = learned.values
+    model = Autoencoder(*(known[f"autoencoder_{name}"] for name in ("parameters", "allowed", "units")))
+    return model, Scaling(known["table_mean"], known["table_scale"])
+
+
 @estimator
 class DAGGNN(StochasticLearner, DagGnnConfig):
     """Learn a DAG by the variational autoencoder DAG-GNN, for continuous variables.
@@ -287,14 +300,19 @@ class DAGGNN(StochasticLearner, DagGnnConfig):
     learn = staticmethod(learn)
     conditional = DecoderConditional
 
+    @classmethod
+    def is_consistent(cls, learned: Learned) -> bool:
+        """Does the autoencoder have the parameters of its networks, and the table's scaling its columns?"""
+        n_varying = sum(not isinstance(conditional, Fixed) for conditional in learned.conditionals or ())
+        model, scaling = _autoencoder(learned)
+        return model.is_consistent(n_varying) and scaling.is_consistent(n_varying)
+
     def evidence_lower_bound(self, X: Any) -> float:
         """Mean over the rows of X of -|x - x^|^2 / 2 - |z|^2 / 2, of the retrained model, on the scale of training.
 
         The held-out score of the published program. Unlike `score` it does not compare with other methods.
         """
-        known = self._fitted().values
-        model = Autoencoder(*(known[f"autoencoder_{name}"] for name in ("parameters", "allowed", "units")))
-        scaling = Scaling(known["table_mean"], known["table_scale"])
+        model, scaling = _autoencoder(self._fitted())
         varying = [not isinstance(conditional, Fixed) for conditional in self.model_.conditionals]
         values = self._like_training(X, self.missing).values[:, varying]
         return model.evidence_lower_bound(scaling.apply(values, "float64"))

@@ -66,6 +66,11 @@ class KernelConditional:
             mean[block] += gaussian_kernel(parents[block] / self.widths, self.landmarks) @ self.coefficients
         return mean, np.full(len(parents), self.scale)
 
+    def is_consistent(self, n_parents: int) -> bool:
+        """One width per parent, one landmark per coefficient."""
+        has_shapes = self.widths.shape == (n_parents,) and self.landmarks.shape == (self.coefficients.size, n_parents)
+        return has_shapes and self.coefficients.ndim == 1 and bool((self.widths > 0).all()) and self.scale > 0
+
 
 def _root_mean_square(values: np.ndarray) -> float:
     return math.sqrt(float((values**2).mean()))

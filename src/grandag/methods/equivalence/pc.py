@@ -6,8 +6,9 @@
     Meek's rules  direct what would otherwise make a cycle or a further v-structure
 
 Sets are taken from the graph as it was when m began ("stable", Colombo and Maathuis 2014), and of all sets of that size
-the one with the smallest |z| counts as the one that parted the pair: the result does not depend on the order of the
-columns. Tests on finite data contradict each other; the answer is a CPDAG nevertheless:
+the one with the smallest |z| counts as the one that parted the pair. What is left to the order of the nodes goes by
+their correlations, not by the columns: the result does not depend on the order of the columns. Tests on finite data
+contradict each other; the answer is a CPDAG nevertheless:
 
 - v-structures come in order of |z|, the most independent pairs first. One that contradicts an earlier one, background
   knowledge, or the absence of cycles is left out, and counted in `notes_`.
@@ -163,18 +164,23 @@ def learn(
 
     data = moments(table.values)
     deviation = np.sqrt(np.diagonal(data.covariance))
+    correlation = data.covariance / np.outer(deviation, deviation)
+    order = np.argsort((correlation**2).sum(axis=0), kind="stable")
+    allowed, required = (matrix[np.ix_(order, order)] for matrix in knowledge)
     found = find_skeleton(
-        data.covariance / np.outer(deviation, deviation), len(table.values), config.alpha, *knowledge,
+        correlation[np.ix_(order, order)], len(table.values), config.alpha, allowed, required,
         max_conditions=config.max_conditions, listener=listener,
     )  # fmt: skip
-    oriented = orient_skeleton(found, *knowledge)
-    dag = to_dag(oriented.adjacency)
+    oriented = orient_skeleton(found, allowed, required)
+    back = np.ix_(np.argsort(order), np.argsort(order))
+    adjacency, z = oriented.adjacency[back], found.z[back]
+    dag = to_dag(adjacency)
     return Learned(
         table.names,
-        oriented.adjacency,
-        np.where(oriented.adjacency, found.z, 0.0),
+        adjacency,
+        np.where(adjacency, z, 0.0),
         kind="cpdag",
-        edge_facts={"p_value": 2 * norm.sf(found.z)},
+        edge_facts={"p_value": 2 * norm.sf(z)},
         values={"n_tests": found.n_tests},
         conditionals=least_squares(data, dag).conditionals(dag),
         notes=tuple(_notes(found, oriented)),

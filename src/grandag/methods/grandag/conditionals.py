@@ -38,6 +38,16 @@ class NetworkConditional:
         log_sigma = theta[:, 1] if self.log_sigma is None else np.full(len(theta), self.log_sigma)
         return self.mean + self.scale * theta[:, 0], self.scale * np.exp(log_sigma)
 
+    def is_consistent(self, n_parents: int) -> bool:
+        """Each layer takes what the one before it gives, the first one the parents."""
+        if not self.layers or any(layer.ndim != 2 for layer in self.layers):
+            return False
+        inputs = [n_parents, *(len(layer) for layer in self.layers[:-1])]
+        is_chain = all(layer.shape[1] == 1 + n for layer, n in zip(self.layers, inputs, strict=True))
+        has_outputs = len(self.layers[-1]) == (2 if self.log_sigma is None else 1)
+        is_known = self.activation in ACTIVATIONS.values()
+        return is_chain and has_outputs and is_known and self.parents.is_consistent(n_parents) and self.scale > 0
+
     def _activate(self, x: np.ndarray) -> np.ndarray:
         if self.activation == ACTIVATIONS["leaky-relu"]:
             return np.where(x > 0, x, LEAKY_SLOPE * x)

@@ -1,4 +1,4 @@
-"""GraN-DAG: neighbours -> train -> threshold -> prune -> retrain, each in its own file."""
+"""GraN-DAG: neighbours -> train -> threshold -> refine or prune -> retrain, each in its own file."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from grandag.methods.grandag.train import NetworkConfig, Outcome, Trace, TrainCo
 from grandag.methods.stages.final_edges import FinalEdgesConfig, final_edges
 from grandag.methods.stages.neighbours import IMPLEMENTATIONS, NeighboursConfig, Selection, select_neighbours
 from grandag.methods.stages.prune import PruneConfig
+from grandag.methods.stages.refine import RefineConfig
 from grandag.methods.stages.threshold import threshold
 from grandag.parameters import (
     Choice,
@@ -152,6 +153,7 @@ class GraNDAGConfig(NeighboursConfig, FinalEdgesConfig):
     max_neighbour_rows: int = parameter(
         20_000, integer(2), "Maximum number of rows in neighbour selection.", source=_RELEASED, paper=_EVERYTHING
     )
+    refine: bool = redeclared(RefineConfig, "refine", True, fast=False, paper=False)
     prune_cutoff: float = redeclared(
         PruneConfig, "prune_cutoff", 0.001, search=Choice((1e-5, 1e-4, 1e-3, 1e-2, 1e-1)), paper=0.001
     )
@@ -234,19 +236,19 @@ def learn(
     jacobian_rows = data.rows[: config.max_jacobian_rows]
     jacobian = expected_jacobian(trained.networks, jacobian_rows, n_threads)
     strong = trained.networks.mask & (trained.A_phi >= config.weight_threshold)
-    adjacency = threshold(jacobian, strong, knowledge.required)
+    thresholded = threshold(jacobian, strong, knowledge.required)
     notes = [*data.notes, *selected.notes, *_jacobian_notes(jacobian_rows, data.rows)]
-    edges = final_edges(table, adjacency, jacobian, knowledge, config, refine_rng, listener)
+    edges = final_edges(table, thresholded, jacobian, knowledge, config, refine_rng, listener)
     model = _retrained(data, edges.adjacency, config, retrain_rng, n_threads, listener) if config.retrain else _Model()
     if is_acyclic(mask):
-        notes.append("The inputs open to begin with had no cycle: strengths are from retraining, if any.")
+        notes.append("The inputs open to begin with had no cycle: the expected Jacobian is from retraining, if any.")
         jacobian = expected_jacobian(model.networks or trained.networks, jacobian_rows, n_threads)
     return Learned(
         table.names,
         edges.adjacency,
         edges.strength if config.refine else jacobian,
         edge_facts=edges.edge_facts,
-        matrices=_matrices(trained, jacobian, config),
+        matrices=_matrices(trained, jacobian, thresholded, config),
         values={**model.values, **edges.values},
         conditionals=model.conditionals,
         convergence=convergence,
@@ -296,11 +298,18 @@ def _convergence(trained: TrainResult, config: GraNDAGConfig) -> Convergence:
 
 def _jacobian_notes(used: np.ndarray, rows: np.ndarray) -> list[str]:
     is_limited = len(used) < len(rows)
-    return [f"The strength of edges is from {len(used):,} of the training rows."] if is_limited else []
+    return [f"The expected Jacobian is from {len(used):,} of the training rows."] if is_limited else []
 
 
-def _matrices(trained: TrainResult, jacobian: np.ndarray, config: GraNDAGConfig) -> dict[str, np.ndarray]:
-    matrices = {"A_phi": trained.A_phi, "mask": trained.networks.mask, "expected_jacobian": jacobian}
+def _matrices(
+    trained: TrainResult, jacobian: np.ndarray, thresholded: np.ndarray, config: GraNDAGConfig
+) -> dict[str, np.ndarray]:
+    matrices = {
+        "A_phi": trained.A_phi,
+        "mask": trained.networks.mask,
+        "expected_jacobian": jacobian,
+        "thresholded": thresholded,
+    }
     if config.record_A_phi:
         matrices["A_phi_trace"] = np.array(trained.A_phi_trace)
     return matrices
@@ -358,14 +367,19 @@ class GraNDAG(StochasticLearner, GraNDAGConfig):
 
     One small network per variable gives the parameters of its conditional density; the graph is in the weights, and
     tr(e^A) - d = 0 makes it acyclic (Lachapelle, Brouillard, Deleu, Lacoste-Julien: Gradient-Based Neural DAG
-    Learning, ICLR 2020). `GraNDAG.preset("paper")` is the authors' released recipe to the letter.
+    Learning, ICLR 2020). What training finds is then refined by its evidence, which is ours, not the paper's
+    (docs/evidence.md); `GraNDAG.preset("fast")` prunes it instead, as the paper does. `GraNDAG.preset("paper")` is the
+    authors' released recipe to the letter.
 
     Attributes:
-        expected_jacobian_: (d, d) mean of |d log p_j / d x_i|, the strength of i -> j.
-        p_values_: (d, d) p-values of the edges that pruning tested, NaN elsewhere.
+        evidence_: Log marginal likelihood of the graph in nats, with `refine`; (d, d) in `edges_`: what is lost when
+            an edge is taken out, which is then its strength.
+        p_values_: (d, d) p-values of the edges that pruning tested, NaN elsewhere; without `refine`.
         degrees_of_freedom_: (d, d) effective degrees of freedom of their curves; 1 is a straight line.
+        expected_jacobian_: (d, d) mean of |d log p_j / d x_i|, without `refine` the strength of i -> j.
         A_phi_: (d, d) weighted adjacency matrix at the end of training.
-        mask_: (d, d) bool, inputs that training left open; without `refine`, `adjacency_` is a part of it.
+        mask_: (d, d) bool, inputs that training left open.
+        thresholded_: (d, d) bool, the DAG that thresholding made of them: what refinement or pruning started from.
         n_iter_: Iterations of training.
         trace_: Data frame with one row per evaluation.
         A_phi_trace_: (evaluations, d, d) with `record_A_phi=True`.
@@ -382,4 +396,15 @@ class GraNDAG(StochasticLearner, GraNDAGConfig):
 
     learn = staticmethod(learn)
     conditional = NetworkConditional
+    presets = ("default", "fast", "paper")
     recorded_for_reports = {"record_A_phi": True}  # noqa: RUF012 (typed in the base class)
+
+    @classmethod
+    def is_consistent(cls, learned: Learned) -> bool:
+        """Is there a matrix A_phi for each row of the trace, if they were kept, and a number for the score?"""
+        history, trace = learned.matrices.get("A_phi_trace"), learned.trace
+        is_history = history is None or (
+            trace is not None and "iteration" in trace and history.shape[:-2] == (len(trace),)
+        )
+        is_history &= history is None or history.dtype.kind == "f"
+        return is_history and isinstance(learned.values.get("held_out_log_likelihood", 0.0), float)

@@ -60,6 +60,10 @@ def final_edges(
     if not config.prune:
         return FinalEdges(adjacency, strength)
     pruned = prune(
-        splines or SplineTable(table), adjacency, config.prune_cutoff, required=knowledge.required, listener=listener
+        splines or SplineTable(table, depends_on_units=False),
+        adjacency,
+        config.prune_cutoff,
+        required=knowledge.required,
+        listener=listener,
     )
     return FinalEdges(pruned.adjacency, strength, pruned.edge_facts, notes=(pruned.note,))

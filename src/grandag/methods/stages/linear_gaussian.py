@@ -57,6 +57,10 @@ class LinearConditional:
         """Mean and standard deviation given rows of the parents."""
         return self.intercept + parents @ self.weights, np.full(len(parents), self.scale)
 
+    def is_consistent(self, n_parents: int) -> bool:
+        """One weight per parent."""
+        return self.weights.shape == (n_parents,) and self.scale > 0
+
 
 def moments(values: np.ndarray) -> Moments:
     """Mean and covariance of the columns of a table, in blocks of rows: no copy of the table is made."""
@@ -74,14 +78,16 @@ def about_zero(data: Moments) -> Moments:
 
 
 def least_squares(data: Moments, adjacency: np.ndarray) -> LinearGaussian:
-    """Each variable on its parents; a variance is at least 1e-12 of the variable's own."""
+    """Each variable on its parents, in units of deviations; a variance is at least 1e-12 of the variable's own."""
     d = len(adjacency)
-    weights, variance = np.zeros((d, d)), np.diagonal(data.covariance).copy()
-    smallest = 1e-12 * variance
+    deviation = np.sqrt(np.diagonal(data.covariance))
+    correlation = data.covariance / np.outer(deviation, deviation)
+    weights, variance = np.zeros((d, d)), np.ones(d)
     for j in range(d):
         parents = np.flatnonzero(adjacency[:, j])
         if len(parents):
-            cross = data.covariance[parents, j]
-            weights[parents, j] = np.linalg.lstsq(data.covariance[np.ix_(parents, parents)], cross, rcond=None)[0]
+            cross = correlation[parents, j]
+            weights[parents, j] = np.linalg.lstsq(correlation[np.ix_(parents, parents)], cross, rcond=None)[0]
             variance[j] -= cross @ weights[parents, j]
-    return LinearGaussian(data.mean - data.mean @ weights, weights, np.sqrt(np.maximum(variance, smallest)))
+    weights *= deviation / deviation[:, None]
+    return LinearGaussian(data.mean - data.mean @ weights, weights, deviation * np.sqrt(np.maximum(variance, 1e-12)))

@@ -24,12 +24,19 @@ class PruneConfig:
     prune: bool = parameter(
         True,
         boolean,
-        "Drop edges that are not significant in an additive regression of each variable on its parents.",
+        "Drop edges that are not significant in an additive regression of each variable on its parents; not with "
+        "`refine`.",
         source="appendix DAG Pruning",
+        unused_with="refine",
         paper=True,
     )
     prune_cutoff: float = parameter(
-        0.001, probability, "Edges with a p-value below this are kept.", source="appendix DAG Pruning", paper=0.001
+        0.001,
+        probability,
+        "Edges with a p-value below this are kept; not with `refine`.",
+        source="appendix DAG Pruning",
+        unused_with="refine",
+        paper=0.001,
     )
 
 

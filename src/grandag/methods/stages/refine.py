@@ -15,7 +15,7 @@ from grandag.diagnostics import Concern
 from grandag.evidence import Refined, refine
 from grandag.knowledge import Masks
 from grandag.parameters import boolean, n_jobs, parameter
-from grandag.progress import Listener
+from grandag.progress import Listener, Progress
 from grandag.table import Table
 
 __all__ = ["RefineConfig", "describe_changes", "interruption", "refine_graph"]
@@ -28,7 +28,8 @@ class RefineConfig:
     refine: bool = parameter(
         False,
         boolean,
-        "Select parents and search for a better graph by the evidence of Gaussian processes, instead of pruning.",
+        "Select parents and search for a better graph by the evidence of Gaussian processes, instead of pruning: ours, "
+        "not the paper's.",
         source="ours (docs/evidence.md)",
         paper=False,
     )
@@ -46,6 +47,8 @@ def refine_graph(
     listener: Listener | None,
 ) -> Refined:
     """The best graph that selection and search by evidence find from a DAG."""
+    if listener is not None:
+        listener(Progress("select", 0, len(table.names)))  # before code is compiled, if it has to be
     return refine(
         table.values,
         adjacency,

@@ -1,0 +1,58 @@
+"""Names of columns come from files of strangers: nobody obeys them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from grandag.graph import GraphError, read_graph, write_graph
+from tests.command import run
+
+HOSTILE = ["\x1b[2J\x1b[31mred", "<script>alert(1)</script>", "=cmd|' /C calc'!A0"]
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory):
+    place = tmp_path_factory.mktemp("hostile")
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(200, 3))
+    values[:, 1] += 2 * values[:, 0]
+    values[:, 2] += 2 * values[:, 1]
+    pd.DataFrame(values, columns=HOSTILE).assign(**{"\x1b]0;title\x07": 1.0}).to_csv(place / "data.csv", index=False)
+    return run("fit", place / "data.csv", "--method", "pc", "--output", place / "result"), place / "result"
+
+
+def test_no_escape_sequence_reaches_the_terminal(result):
+    process, _ = result
+    assert process.returncode == 0
+    assert "\\x1b[2J" in process.stdout
+    assert "\\x1b]0;title" in process.stderr
+    assert "\x1b[2J" not in process.stdout
+    assert "\x1b]0" not in process.stderr
+    broken = run("fit", "\x1b[2Jnowhere.csv")
+    assert broken.returncode == 1
+    assert "\x1b" not in broken.stderr
+
+
+def test_markdown_has_no_html(result):
+    _, directory = result
+    text = (directory / "report.md").read_text()
+    assert "&lt;script&gt;" in text
+    assert "<script" not in text
+    assert "\x1b" not in text
+
+
+def test_tables_have_no_formulas(result):
+    _, directory = result
+    cells = pd.read_csv(directory / "edges.csv")[["source", "target"]].to_numpy().ravel()
+    assert "'" + HOSTILE[2] in cells
+    assert not any(cell.startswith("=") for cell in cells)
+    _, names = read_graph(directory / "edges.csv")
+    assert set(names) == set(HOSTILE)
+
+
+def test_graphml_refuses_what_it_cannot_hold(tmp_path):
+    graph = np.zeros((2, 2), dtype=bool), ("a", "b\x1b")
+    with pytest.raises(GraphError, match=r"cannot hold the name 'b\\x1b'"):
+        write_graph(graph, tmp_path / "graph.graphml")
+    write_graph((graph[0], ("a", "b<&>")), tmp_path / "graph.graphml")
+    assert read_graph(tmp_path / "graph.graphml")[1] == ("a", "b<&>")

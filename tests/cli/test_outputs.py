@@ -1,0 +1,103 @@
+"""Results never destroy what was there: neither an input, nor an earlier result, whenever a run dies."""
+
+import json
+import multiprocessing
+import os
+import signal
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import grandag
+from grandag.cli.files import write_results
+from grandag.cli.outputs import RESULT_FILES
+from grandag.report.facts import FitSummary
+from tests.command import run
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "edges.csv"
+    pd.DataFrame(np.random.default_rng(0).normal(size=(30, 3)), columns=list("abc")).to_csv(path, index=False)
+    return path
+
+
+def fit(*arguments):
+    return run("fit", *arguments, "--method", "ges", "--quiet")
+
+
+def test_an_output_that_is_an_input_is_refused(table, tmp_path):
+    before = table.read_text()
+    (tmp_path / "link.html").symlink_to(table)
+    (tmp_path / "knowledge.toml").write_text('forbidden = [["a", "b"]]\n')
+    for arguments in (
+        ["--report", table],
+        ["--report", tmp_path / "link.html"],
+        ["--output", tmp_path],
+        ["--knowledge", tmp_path / "knowledge.toml", "--report", tmp_path / "knowledge.toml"],
+        ["--output", tmp_path / "new", "--report", tmp_path / "new" / "run.json"],
+    ):
+        process = fit(table, *arguments)
+        assert process.returncode == 2
+        assert "would replace" in " ".join(process.stderr.replace("│", " ").split())
+    assert table.read_text() == before
+    assert not (tmp_path / "new").exists()
+    graph = tmp_path / "graph.json"
+    graph.write_text(json.dumps({"nodes": ["a", "b", "c"], "edges": []}))
+    assert run("refine", graph, table, "--output", graph).returncode == 2
+
+
+@pytest.mark.parametrize("option", ["--output", "--report"])
+def test_an_unusable_output_is_noticed_before_the_fit(table, tmp_path, monkeypatch, option):
+    def learned_in_vain(*arguments, **more):
+        raise AssertionError("the fit was begun")
+
+    monkeypatch.setattr(grandag.GES, "fit", learned_in_vain)
+    for place in (table / "below", "/proc/grandag/new"):
+        assert fit(table, option, place).returncode == 2
+
+
+def test_an_ending_is_looked_at_before_the_search(table, tmp_path, monkeypatch):
+    graph = tmp_path / "graph.json"
+    graph.write_text(json.dumps({"nodes": [{"id": name} for name in "abc"], "links": []}))
+    monkeypatch.setattr("grandag.refinement.judge", None)
+    process = run("refine", graph, table, "--output", tmp_path / "graph.strange")
+    assert process.returncode == 1
+    assert "does not end in one of" in process.stderr
+
+
+def test_all_names_of_results_are_known(table, tmp_path):
+    """An input of such a name would be replaced."""
+    assert fit(table, "--output", tmp_path / "new", "--resamples", 2).returncode == 0
+    written = {path.name for path in (tmp_path / "new").iterdir()}
+    assert written == set(RESULT_FILES) - {"trials.csv", "best.json"}
+
+
+def write_for_ever(model, directory, saved):
+    for version in range(10**9):
+        write_results(FitSummary(model, f"version {version}"), directory)
+        model.save(saved)
+
+
+def test_killed_while_writing(table, tmp_path):
+    """Old or new, never neither: the directory is of one version, and every model loads."""
+    model = grandag.GES().fit(pd.read_csv(table))
+    rng = np.random.default_rng(19)
+    directory, saved = tmp_path / "result", tmp_path / "model.npz"
+    write_results(FitSummary(model, "old"), directory)
+    model.save(saved)
+    for number in range(20):
+        writer = multiprocessing.get_context("fork").Process(target=write_for_ever, args=(model, directory, saved))
+        writer.start()
+        time.sleep(rng.uniform(0.0, 0.2))
+        os.kill(writer.pid, signal.SIGKILL if number % 2 else signal.SIGTERM)
+        writer.join()
+        version = json.loads((directory / "run.json").read_text())["data"]
+        assert f"# Graph learned from {version}\n" in (directory / "report.md").read_text()
+        assert {path.name for path in directory.iterdir()} == set(RESULT_FILES) - {
+            "confidence.csv", "trials.csv", "best.json",
+        }  # fmt: skip
+        assert grandag.load(directory / "model.npz").names_ == model.names_
+        assert grandag.load(saved).names_ == model.names_
