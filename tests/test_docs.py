@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from grandag.methods.registry import METHODS
+from tests.report.browser import Page, chromium
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -47,6 +48,26 @@ def test_python_of_the_readme(tmp_path, monkeypatch):
     assert (tmp_path / "model.npz").exists()
 
 
+def test_commands_of_the_readme_are_on_the_path_of_its_reader(tmp_path):
+    """What is typed after make, as it is written, in a shell that knows nothing of the environment."""
+    if not (Path(sys.prefix) / "bin" / "activate").exists():
+        pytest.skip("the tests do not run in a virtual environment")
+    (tmp_path / ".venv").symlink_to(sys.prefix)
+    typed = [line for line in commands(README) if not line.startswith("make")]
+    programs = [line.split()[0] for line in typed]
+    assert programs == [".", "grandag"]
+    script = "\n".join(["set -e", typed[0], f"command -v {programs[1]}"])
+    shell = subprocess.run(
+        ["/bin/sh", "-c", script], cwd=tmp_path, env={"PATH": os.defpath}, capture_output=True, text=True, check=True
+    )
+    assert Path(shell.stdout.strip()).name == "grandag"
+
+
+def test_pages_agree_on_the_time_that_the_tests_take():
+    for page in (README, ROOT / "CONTRIBUTING.md"):
+        assert "about five minutes on two free cores" in " ".join(page.read_text(encoding="utf-8").split())
+
+
 def in_the_environment(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     source = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
@@ -67,7 +88,7 @@ def test_the_command_of_the_readme_writes_what_it_says(tmp_path):
         (DOCS / "command_line.md").read_text(encoding="utf-8").partition("## Output")[2].partition("## Exit codes")[0]
     )
     named = set(re.findall(r"`(\w+\.(?:md|csv|json|dot|gml|svg|npz))`", table))
-    assert written == named - {"confidence.csv", "trials.csv", "best.json"}
+    assert written == named - {"confidence.csv", "consensus.svg", "consensus.json", "trials.csv", "best.json"}
     assert (tmp_path / "page.html").exists()
 
 
@@ -92,16 +113,36 @@ def test_code_of_a_page_runs(page, tmp_path, monkeypatch):
     run(page, tmp_path)
 
 
-def test_site_builds_as_the_readme_says(tmp_path):
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
     """`make docs`, but into another folder: links, anchors and references hold, and nothing is warned of."""
     pytest.importorskip("mkdocs", reason="the documentation tools are in the extra docs")
     recipe = re.search(r"^docs:.*\n\t\$\(BIN\)/(.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     assert recipe is not None
-    in_the_environment(f"cd '{ROOT}' && '{sys.executable}' -m {recipe[1]} --site-dir '{tmp_path}'", tmp_path)
-    api = (tmp_path / "api.html").read_text(encoding="utf-8")
+    folder = tmp_path_factory.mktemp("site")
+    in_the_environment(f"cd '{ROOT}' && '{sys.executable}' -m {recipe[1]} --site-dir '{folder}'", folder)
+    return folder
+
+
+def test_site_builds_as_the_readme_says(site):
+    api = (site / "api.html").read_text(encoding="utf-8")
     assert "grandag.methods.grandag.grandag.GraNDAG" in api
     assert "Learning rate of all other subproblems." in api, "the parameters of an estimator are missing"
     assert "<blockquote>" not in api, "examples of docstrings are shown as quotations"
+    titles = re.findall(r"<h3[^>]*>\s*<code>([^<]*)</code>", api)
+    assert "GraNDAG" in titles, "pages of the API are titled by public names"
+    assert not any(title.startswith("grandag.methods.") for title in titles)
+    assert "<span style=" in (site / "tutorial.html").read_text(encoding="utf-8"), "code is not highlighted"
+
+
+def test_pages_of_the_site_fit_the_screen(site):
+    """On a telephone nothing runs out of the page; on a desk no table has to be scrolled."""
+    wide = "return Array.from(document.querySelectorAll('table'), t => t.scrollWidth - t.parentElement.clientWidth)"
+    with chromium() as session:
+        for name in ("command_line", "parameters", "using_the_model", "results"):
+            page = Page(session, site / f"{name}.html").open(width=390)
+            assert page.run("return document.documentElement.scrollWidth") <= 390, name
+            assert max(page.open(width=1280).run(wide)) <= 1, name
 
 
 def test_page_on_extending(tmp_path, monkeypatch):
@@ -211,6 +252,7 @@ def test_ci_runs_the_commands_of_the_readme_and_other_packages():
     script = (ROOT / ".ci" / "run").read_text()
     assert [line for line in script.splitlines() if line.startswith("make")] == [
         "make demo",
+        "make docs",
         "make test-interop",
         "make test",
     ]
@@ -232,7 +274,16 @@ def test_files_that_a_page_names_exist(page):
         ROOT / "src/grandag/methods/stages",
     ]
     named = re.findall(r"`(?:python )?((?:[\w.]+/)+|(?:[\w.]+/)*\w+\.(?:py|R|csv))`", page.read_text(encoding="utf-8"))
-    toys = {"by_order.py", "edges.csv", "trials.csv", "confidence.csv", "truth.csv", "data.csv", "table1.csv"}
+    toys = {
+        "by_order.py",
+        "edges.csv",
+        "trials.csv",
+        "confidence.csv",
+        "methods.csv",
+        "truth.csv",
+        "data.csv",
+        "table1.csv",
+    }
     generated = {"demo/", "dist/", "results/"}
     missing = [name for name in named if name not in toys | generated and not any((p / name).exists() for p in places)]
     assert missing == []

@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import random
 import re
+import sys
 from itertools import combinations, pairwise
+from types import SimpleNamespace
 from typing import NamedTuple
 from xml.etree import ElementTree
 
 import networkx as nx
 import pytest
 
-from grandag.drawing import to_svg
+from grandag.drawing import to_png, to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 PROTEINS = ["Raf", "Mek", "Plcg", "PIP2", "PIP3", "Erk", "Akt", "PKA", "PKC", "P38", "Jnk"]
@@ -375,3 +377,33 @@ def test_graph_is_not_modified() -> None:
     copy = graph.copy()
     to_svg(graph)
     assert nx.utils.graphs_equal(graph, copy)
+
+
+def test_png_has_the_drawing_and_its_names():
+    pytest.importorskip("resvg_py", reason="resvg is in the extra png")
+    plain, named = (to_svg(nx.DiGraph([(name, "b")])) for name in ("a", "c"))
+    first, second = to_png(plain, zoom=3), to_png(named, zoom=3)
+    assert first.startswith(b"\x89PNG")
+    width, height = (int.from_bytes(first[start : start + 4]) for start in (16, 20))
+    size = ElementTree.fromstring(plain).attrib
+    assert (width, height) == tuple(round(3 * float(size[side])) for side in ("width", "height"))
+    assert first != second, "the names are not drawn"
+
+
+def test_png_says_what_it_needs(monkeypatch):
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    with pytest.raises(ValueError, match=r"pip install 'grandag\[png\]'"):
+        to_png("<svg/>")
+    blank = SimpleNamespace(svg_to_bytes=lambda **options: b"no letters")
+    monkeypatch.setitem(sys.modules, "resvg_py", blank)
+    with pytest.raises(ValueError, match="no font for the names"):
+        to_png(to_svg(nx.DiGraph([("a", "b")])))
+
+
+def test_an_edge_against_the_refits_is_dashed_and_the_legend_says_why():
+    graph = nx.DiGraph([("a", "b", {"frequency": 0.25, "reverse_frequency": 0.5}), ("b", "c", {"frequency": 0.75})])
+    root = ElementTree.fromstring(to_svg(graph, width_by="frequency"))
+    dashed = {group.findtext(f"{SVG}title"): "stroke-dasharray" in group.attrib for group in groups(root, "edge")}
+    assert dashed == {"a → b, frequency 0.25, refits prefer the other direction": True, "b → c, frequency 0.75": False}
+    (legend,) = root.findall(f"{SVG}text")
+    assert legend.text == "Line width: frequency, up to 1. Dashed: refits prefer the other direction"

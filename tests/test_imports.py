@@ -12,44 +12,61 @@ WITHOUT_LEARNERS = ("metrics", "simulate", "datasets")
 """Rooms that hold the truth: they know no learner, only the first layer and each other."""
 
 LAYERS = (
-    ("version", "writing", "progress", "table", "graph", "knowledge", "parameters"),
+    (
+        "version",
+        "wording",
+        "writing",
+        "progress",
+        "table",
+        "reading",
+        "drawing",
+        "showing",
+        "graph",
+        "knowledge",
+        "parameters",
+    ),
     ("engine", "gam"),
     ("evidence",),
-    ("diagnostics", "model", "learned"),
+    ("diagnostics", "table_diagnostics", "model", "learned", "resampling"),
     ("methods",),
     WITHOUT_LEARNERS,
-    ("resampling", "refinement", "tuning", "drawing", "report"),
+    ("refinement", "tuning", "comparison", "report"),
     ("reproduction",),
     ("serve", "cli"),
 )
 """The rooms from bottom to top: a room imports from its own layer and from those below it."""
 
 IMPORTS = {
-    "cli": "datasets graph learned methods metrics parameters progress refinement report reproduction resampling "
-    "simulate table tuning version writing",
+    "cli": "comparison datasets graph learned methods metrics parameters progress reading refinement report "
+    "reproduction resampling showing simulate table tuning version wording writing",
+    "comparison": "graph learned methods parameters progress table tuning wording",
     "datasets": "",
-    "diagnostics": "gam table",
+    "diagnostics": "gam table wording",
     "drawing": "",
     "engine": "writing",
     "evidence": "engine graph progress",
     "gam": "engine progress table",
-    "graph": "writing",
+    "graph": "drawing writing",
     "knowledge": "graph table",
-    "learned": "diagnostics graph knowledge model progress table",
-    "methods": "diagnostics engine evidence gam graph knowledge learned model parameters progress table version "
-    "writing",
+    "learned": "diagnostics drawing graph knowledge model progress showing table wording",
+    "methods": "diagnostics drawing engine evidence gam graph knowledge learned model parameters progress resampling "
+    "table table_diagnostics version wording writing",
     "metrics": "graph parameters",
-    "model": "diagnostics graph parameters table",
+    "model": "diagnostics graph parameters table wording",
     "parameters": "knowledge",
-    "progress": "",
-    "refinement": "diagnostics engine evidence graph knowledge learned methods parameters progress table",
-    "report": "drawing learned methods metrics model parameters table version",
+    "progress": "wording",
+    "reading": "table",
+    "refinement": "diagnostics engine evidence graph knowledge learned methods parameters progress table wording",
+    "report": "comparison drawing learned methods metrics model parameters showing table version wording",
     "reproduction": "datasets drawing graph methods metrics report simulate table tuning version writing",
-    "resampling": "graph knowledge learned methods parameters progress table",
+    "resampling": "diagnostics graph knowledge learned parameters progress table wording",
+    "showing": "drawing wording",
     "simulate": "graph parameters table version",
     "table": "",
-    "tuning": "knowledge learned methods parameters progress table version writing",
+    "table_diagnostics": "diagnostics table wording",
+    "tuning": "knowledge learned methods parameters progress table version wording writing",
     "version": "",
+    "wording": "",
     "writing": "",
 }
 """What each room imports. `docs/architecture.md` shows it."""

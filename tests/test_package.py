@@ -10,6 +10,8 @@ import pytest
 from tools import check_package
 from tools.check_package import MISSING_EXTRAS, Missing
 
+from tests.import_graph import room_imports
+
 ROOT = Path(__file__).parents[1]
 MODULES = {"tune": "optuna", "parquet": "pyarrow", "cluster": "distributed"}
 
@@ -26,6 +28,19 @@ def test_a_missing_extra_is_named(extra, tmp_path):
     assert process.returncode == missing.exit_code
     assert all(word in " ".join(process.stderr.split()) for word in missing.words)
     assert "Traceback" not in process.stderr
+
+
+def test_modules_are_there_without_imports_of_their_own():
+    """Every room that is not the program's own inside, and every public name, from `import grandag` alone."""
+    inside = {"cli", "engine", "parameters", "progress", "version", "wording", "writing"}
+    program = (
+        "import sys, grandag; loaded = [m for m in sys.modules if m.startswith('grandag.')]; "
+        "missing = [name for name in sys.argv[1:] + grandag.__all__ if not hasattr(grandag, name)]; "
+        "print(loaded, missing)"
+    )
+    rooms = sorted(set(room_imports()) - inside)
+    printed = subprocess.run([sys.executable, "-c", program, *rooms], capture_output=True, text=True, check=True).stdout
+    assert printed == "['grandag.version'] []\n"
 
 
 def test_extras_are_those_of_the_project():

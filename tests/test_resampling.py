@@ -91,6 +91,32 @@ def test_kept_models_give_an_interval(chain):
     assert confidence(CAM(), chain, 2, random_state=1, n_jobs=1).models == ()
 
 
+def test_an_effect_refits_to_the_table_for_its_interval(chain):
+    model = CAM().fit(chain)
+    refits = confidence(CAM(), chain, 5, random_state=3, n_jobs=1, keep_models=True).models
+    effect = model.average_effect("a", "b", chain, resamples=5, random_state=3, n_jobs=1)
+    assert effect == model.average_effect("a", "b", resamples=refits, random_state=3)
+    assert effect.n_resamples == 5
+    assert model.average_effect("a", "b").interval is None
+    with pytest.raises(ParameterError, match="needs the table to refit to"):
+        model.average_effect("a", "b", resamples=20)
+
+
+def test_directions_that_refits_turn_round_are_a_concern(chain):
+    """a -> b in one of four refits, b -> a in the others."""
+    model = CAM(knowledge={"required": [("a", "b")]}).fit(chain)
+    there = np.zeros((3, 3), dtype=bool)
+    there[0, 1] = True
+    refits = Confidence(model.names_, "bootstrap", 4, np.array([there, there.T, there.T, there.T]), np.ones((4, 3, 3)))
+    attach(model, refits)
+    (concern,) = [concern for concern in model.warnings_ if concern.kind == "direction against the refits"]
+    assert concern.variables[:2] == ("a", "b")
+    assert concern.numbers["a -> b"] == {"frequency": 0.25, "reverse_frequency": 0.75}
+    assert "a -> b (25% of the refits, 75% the other way)" in concern.message
+    assert dict(refits.consensus_graph().edges) == {("b", "a"): {"frequency": 0.75, "reverse_frequency": 0.25}}
+    assert "stroke-dasharray" in model.plot().svg
+
+
 def test_progress_and_interruption(chain):
     steps = []
 

@@ -1,14 +1,15 @@
 """Every kind of bad table gets one sentence that names what is wrong and what to do."""
 
-import gzip
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse
 
-from grandag.table import Scaling, TableError, as_table, read_table, same_columns, split_rows
+from grandag.table import Scaling, TableError, as_table, same_columns, split_rows
 
 
 @pytest.fixture
@@ -37,6 +38,19 @@ def test_kinds_of_numbers():
     np.testing.assert_array_equal(table.values[1], [0, 1, 2, 2])
     polars = pl.DataFrame({"bool": [True, False] * 10, "int": range(20)})
     np.testing.assert_array_equal(as_table(polars).values[1], [0, 1])
+
+
+def test_arrow_tables_keep_their_names():
+    arrow = pa.table({"dose": np.arange(20), "outcome": [None, *np.arange(19.0)]})
+    for table in (as_table(arrow, missing="drop"), as_table(arrow.to_batches()[0], missing="drop")):
+        assert (table.names, table.has_own_names, table.n_dropped) == (("dose", "outcome"), True, 1)
+        np.testing.assert_array_equal(table.values[0], [1, 0])
+
+
+@pytest.mark.parametrize("given", ["x.csv", Path("x.csv")])
+def test_the_name_of_a_file_is_no_table(given):
+    with pytest.raises(TableError, match=r"read it first: read_table\('x.csv'\)"):
+        as_table(given)
 
 
 def test_numbered_columns_become_text(rng):
@@ -144,58 +158,6 @@ def test_split(n, fraction, n_held_out):
     train, held_out = split_rows(n, fraction, np.random.default_rng(0))
     assert len(held_out) == n_held_out
     assert sorted([*train, *held_out]) == list(range(n))
-
-
-def write(frame, path):
-    kind = path.suffixes[0]
-    if kind == ".parquet":
-        frame.to_parquet(path)
-    else:
-        frame.to_csv(path, index=False, sep="\t" if kind == ".tsv" else ",")
-
-
-@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.parquet", "t.csv.gz", "my.table.csv"])
-def test_read(frame, tmp_path, name):
-    path = tmp_path / name
-    if name == "my.table.csv":
-        frame.to_csv(path, index=False)
-    else:
-        write(frame, path)
-    pd.testing.assert_frame_equal(read_table(path), frame)
-
-
-def test_read_without_row_numbers(frame, tmp_path):
-    frame.to_csv(tmp_path / "t.csv")
-    pd.testing.assert_frame_equal(read_table(tmp_path / "t.csv"), frame)
-
-
-def test_read_with_gaps(tmp_path):
-    (tmp_path / "t.csv").write_text("a,b\n1,\nNA,2\n3,x\n")
-    frame = read_table(tmp_path / "t.csv")
-    assert frame["a"].isna().sum() == 1
-    with pytest.raises(TableError, match=r"Column 'b' does not hold numbers .*for example 'x'\)"):
-        as_table(frame)
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("none.csv", None, r"no file .*none\.csv.*grandag datasets"),
-        ("t.xlsx", b"PK", r"'t\.xlsx' does not end in \.csv, \.tsv, \.parquet or \.npy"),
-        ("t.csv", b"", "could not be read as a table"),
-        ("t.csv", b"a,b,a\n1,2,3\n", "Two columns have the name 'a'"),
-        ("t.csv", b"1.5,2\n3,4\n", r"first line of 't\.csv' holds numbers \(1\.5 \.\.\.\): add a line with names"),
-        ("t.csv", b"\xff\xfe\x00\x01", "could not be read as a table"),
-        ("t.parquet", b"not parquet", "could not be read as a table"),
-        ("t.csv.gz", gzip.compress(b"", mtime=0), "could not be read as a table"),
-    ],
-)
-def test_read_says_what_is_wrong(tmp_path, name, content, message):
-    path = tmp_path / name
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(TableError, match=message):
-        read_table(path)
 
 
 def test_masked_values_are_missing_values():

@@ -1,6 +1,6 @@
 """Gradient-based neural DAG learning: causal graphs from a table of observations.
 
-Names are loaded on first use, so that `import grandag` and `grandag --help` are immediate.
+Names and modules are loaded on first use, so that `import grandag` and `grandag --help` are immediate.
 """
 
 from __future__ import annotations
@@ -11,9 +11,32 @@ from typing import TYPE_CHECKING, Any
 from grandag.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from grandag import datasets, graph, metrics, simulate
+    from grandag import (
+        comparison,
+        datasets,
+        diagnostics,
+        drawing,
+        evidence,
+        gam,
+        graph,
+        knowledge,
+        learned,
+        methods,
+        metrics,
+        model,
+        reading,
+        refinement,
+        report,
+        reproduction,
+        resampling,
+        simulate,
+        table,
+        table_diagnostics,
+        tuning,
+    )
+    from grandag.comparison import compare
     from grandag.knowledge import Knowledge
-    from grandag.learned import Learned, NotConvergedWarning, TrainingError
+    from grandag.learned import DoubtWarning, Learned, NotConvergedWarning, TrainingError
     from grandag.methods.cam.cam import CAM
     from grandag.methods.dag_gnn.dag_gnn import DAGGNN
     from grandag.methods.equivalence.ges import GES
@@ -24,6 +47,7 @@ if TYPE_CHECKING:
     from grandag.methods.random_graph.random_graph import RandomGraph
     from grandag.methods.storage import load
     from grandag.model import CausalModel
+    from grandag.reading import read_table
     from grandag.refinement import judge, refine
     from grandag.resampling import confidence
     from grandag.tuning.tune import tune
@@ -36,26 +60,47 @@ __all__ = [
     "NOTEARS",
     "PC",
     "CausalModel",
+    "DoubtWarning",
     "GraNDAG",
     "Knowledge",
     "Learned",
     "NotConvergedWarning",
     "RandomGraph",
     "TrainingError",
+    "compare",
+    "comparison",
     "confidence",
     "datasets",
+    "diagnostics",
+    "drawing",
+    "evidence",
+    "gam",
     "graph",
     "judge",
+    "knowledge",
+    "learned",
     "load",
+    "methods",
     "metrics",
+    "model",
+    "read_table",
+    "reading",
     "refine",
+    "refinement",
+    "report",
+    "reproduction",
+    "resampling",
     "simulate",
+    "table",
+    "table_diagnostics",
     "tune",
+    "tuning",
 ]
 
 _HOME = {
     "CAM": "grandag.methods.cam.cam",
     "CausalModel": "grandag.model",
+    "DoubtWarning": "grandag.learned",
     "DAGGNN": "grandag.methods.dag_gnn.dag_gnn",
     "GES": "grandag.methods.equivalence.ges",
     "GSF": "grandag.methods.equivalence.gsf",
@@ -63,6 +108,7 @@ _HOME = {
     "Knowledge": "grandag.knowledge",
     "NOTEARS": "grandag.methods.notears.notears",
     "PC": "grandag.methods.equivalence.pc",
+    "compare": "grandag.comparison",
     "confidence": "grandag.resampling",
     "Learned": "grandag.learned",
     "NotConvergedWarning": "grandag.learned",
@@ -70,11 +116,12 @@ _HOME = {
     "TrainingError": "grandag.learned",
     "judge": "grandag.refinement",
     "load": "grandag.methods.storage",
+    "read_table": "grandag.reading",
     "refine": "grandag.refinement",
     "tune": "grandag.tuning.tune",
 }
 
-_MODULES = {"datasets", "graph", "metrics", "simulate"}
+_MODULES = {name for name in __all__ if name not in _HOME}
 
 
 def __getattr__(name: str) -> Any:

@@ -20,10 +20,12 @@ import pandas as pd
 
 from grandag.gam import SplineTable
 from grandag.table import MIN_ROWS, Scaling, Table, constant_columns, same_columns
+from grandag.wording import counted
 
 __all__ = [
     "Concern",
     "column_concerns",
+    "concern_about",
     "constant_concerns",
     "copy_concerns",
     "graph_concerns",
@@ -122,16 +124,20 @@ def _dependence(
     return none | found
 
 
-def noise_concerns(checks: pd.DataFrame) -> list[Concern]:
-    """Reasons to doubt the model that the checks of the noise give, worst variables first."""
+def noise_concerns(checks: pd.DataFrame, discrete: Sequence[str] = ()) -> list[Concern]:
+    """Reasons to doubt the model that the checks of the noise give, worst variables first.
+
+    That the noise of a discrete variable is not Gaussian goes without saying, and no transformation would cure it.
+    """
     cutoff = _SIGNIFICANT / max(len(checks), 1)
     strongest = checks[["mean_explained", "size_explained"]].max(axis=1)
     is_dependent = (checks["dependence_p_value"] < cutoff) & (strongest > _EXPLAINED)
     dependent = checks[is_dependent].loc[strongest[is_dependent].sort_values(ascending=False).index]
     is_far = (checks["gaussian_p_value"] < cutoff) & (checks["gaussian_w"] < _GAUSSIAN_W)
+    is_far &= ~checks.index.isin(discrete)
     far = checks[is_far].sort_values("gaussian_w")
     return [
-        *_concern(
+        *concern_about(
             "dependent noise",
             dependent[["dependence_p_value", "mean_explained", "size_explained"]],
             lambda row: (
@@ -141,7 +147,7 @@ def noise_concerns(checks: pd.DataFrame) -> list[Concern]:
             "that is not additive, or a curve that fits badly: plot residuals(X) against the parents, and see whether "
             "another method finds the same edges.",
         ),
-        *_concern(
+        *concern_about(
             "non-Gaussian noise",
             far[["gaussian_w", "gaussian_p_value", "skewness", "excess_kurtosis"]],
             lambda row: f"skewness {row['skewness']:.1f}, excess kurtosis {row['excess_kurtosis']:.1f}",
@@ -156,10 +162,12 @@ def graph_concerns(adjacency: np.ndarray, names: Sequence[str], n_rows: int) -> 
     n_parents = pd.Series(adjacency.sum(axis=0), index=list(names)).sort_values(ascending=False)
     many = n_parents[n_rows < _ROWS_PER_PARENT * n_parents]
     table = pd.DataFrame({"parents": many, "rows_per_parent": n_rows / many})
-    return _concern(
+    return concern_about(
         "few rows per parent",
         table,
-        lambda row: f"{row['parents']:.0f} parents, {row['rows_per_parent']:.0f} rows for each",
+        lambda row: (
+            f"{counted(int(row['parents']), 'parent')}, {counted(round(row['rows_per_parent']), 'row')} for each"
+        ),
         f"There are fewer than {_ROWS_PER_PARENT} rows per parent for {{}}: some of these edges may be chance. Get "
         "more rows, use fewer columns, or forbid impossible edges.",
     )
@@ -211,7 +219,7 @@ def column_concerns(values: np.ndarray, names: Sequence[str], copies: Sequence[t
     table = pd.DataFrame(
         {"correlation": [value for *_, value in pairs]}, index=[f"{first} and {second}" for first, second, _ in pairs]
     )
-    concerns = _concern(
+    concerns = concern_about(
         "near-duplicate columns",
         table.sort_values("correlation", ascending=False),
         lambda row: f"correlation {row['correlation']:.4f}",
@@ -221,11 +229,13 @@ def column_concerns(values: np.ndarray, names: Sequence[str], copies: Sequence[t
     return [Concern(concern.kind, involved, concern.numbers, concern.message) for concern in concerns]
 
 
-def _concern(kind: str, table: pd.DataFrame, describe: Callable[[pd.Series], str], message: str) -> list[Concern]:
+def concern_about(
+    kind: str, table: pd.DataFrame, describe: Callable[[pd.Series], str], message: str, *, is_urgent: bool = False
+) -> list[Concern]:
     """One concern about the rows of a table, worst first; none if there are no rows."""
     if table.empty:
         return []
     shown = [f"{name!r} ({describe(row)})" for name, row in table.head(_SHOWN).iterrows()]
     others = f" and {len(table) - _SHOWN} more" if len(table) > _SHOWN else ""
     numbers = {str(name): {str(key): float(value) for key, value in row.items()} for name, row in table.iterrows()}
-    return [Concern(kind, tuple(numbers), numbers, message.format(", ".join(shown) + others))]
+    return [Concern(kind, tuple(numbers), numbers, message.format(", ".join(shown) + others), is_urgent)]

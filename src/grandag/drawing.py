@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from random import Random
 from typing import NamedTuple
 from xml.sax.saxutils import escape
@@ -13,7 +15,7 @@ from xml.sax.saxutils import escape
 import networkx as nx
 import numpy as np
 
-__all__ = ["BOX_HEIGHT", "Box", "node_boxes", "to_svg"]
+__all__ = ["BOX_HEIGHT", "Box", "Drawing", "node_boxes", "to_png", "to_svg"]
 
 Vertex = str | tuple[int, int]
 """A node's name, or an edge's number and a layer that the edge passes through."""
@@ -26,8 +28,12 @@ Neighbours = dict[Vertex, Vertices]
 BOX_HEIGHT, BOX_PADDING, BOX_GAP, LINE_GAP, LAYER_GAP = 30.0, 12.0, 28.0, 14.0, 40.0
 PORT_GAP, PORTS_WIDEST, ROW_WIDEST, MARGIN = 10.0, 160.0, 720.0, 24.0
 HEAD_LENGTH, HEAD_HALF, FONT_SIZE, TITLE_SIZE, LEGEND_SIZE = 8.0, 3.5, 13.0, 16.0, 12.0
+DASHES = "5 3"
 INK, LINE, ACCENT, TINT = "#0f172a", "#475569", "#1d4ed8", "#eef4ff"
-FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+FONTS = (
+    "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Liberation Sans', 'Noto Sans', "
+    "'DejaVu Sans', sans-serif"
+)
 
 
 class _Edge(NamedTuple):
@@ -37,6 +43,7 @@ class _Edge(NamedTuple):
     target: str
     directed: bool
     weight: float | None
+    is_doubtful: bool = False  # refits prefer the other direction
 
 
 class Box(NamedTuple):
@@ -80,6 +87,44 @@ def to_svg(graph: nx.DiGraph[str], *, title: str | None = None, width_by: str = 
     return _document(layout.edges, shapes, layout.boxes, places, title, width_by)
 
 
+@dataclass(frozen=True, repr=False)
+class Drawing:
+    """A drawing: notebooks show it, `save` writes it."""
+
+    svg: str
+
+    def __repr__(self) -> str:
+        return f"<Drawing: {len(self.svg):,} characters of SVG; save('graph.svg') writes it>"
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def save(self, path: str | Path) -> None:
+        """Write an SVG file, or a PNG file (see `to_png`), by the ending of its name."""
+        path = Path(path)
+        if path.suffix == ".svg":
+            path.write_text(self.svg, encoding="utf-8")
+        elif path.suffix == ".png":
+            path.write_bytes(to_png(self.svg))
+        else:
+            raise ValueError(f"{path.name!r} does not end in .svg or .png: choose the format by the ending.")
+
+
+def to_png(svg: str, zoom: float = 2.0) -> bytes:
+    """A drawing as the content of a PNG file; `zoom` is the number of pixels for each unit of the drawing.
+
+    Needs resvg, `pip install 'grandag[png]'`, and a font on the machine.
+    """
+    try:
+        from resvg_py import svg_to_bytes
+    except ImportError:
+        raise ValueError("PNG needs resvg: pip install 'grandag[png]', or write the drawing as .svg.") from None
+    drawn = bytes(svg_to_bytes(svg_string=svg, zoom=zoom))
+    if "</text>" in svg and drawn == bytes(svg_to_bytes(svg_string=re.sub("<text.*?</text>", "", svg), zoom=zoom)):
+        raise ValueError("This machine has no font for the names: install one (DejaVu Sans), or write it as .svg.")
+    return drawn
+
+
 def node_boxes(graph: nx.DiGraph[str]) -> dict[str, Box]:
     """The places of the nodes in such a drawing, for whoever draws other lines between them; y grows downwards.
 
@@ -110,13 +155,16 @@ def _lay_out(graph: nx.DiGraph[str], width_by: str, n_starts: int = 20) -> _Layo
 def _collect_edges(graph: nx.DiGraph[str], width_by: str) -> list[_Edge]:
     """Sort the edges by name; an undirected pair becomes one edge with the larger of its two weights."""
     found: dict[tuple[str, str, bool], float | None] = {}
+    doubtful = set()
     for source, target, data in graph.edges(data=True):
         if source != target:
             directed = not data.get("undirected", False)
             key = (source, target, True) if directed else (min(source, target), max(source, target), False)
             known = [float(value) for value in (data.get(width_by), found.get(key)) if value is not None]
             found[key] = max(filter(math.isfinite, known), default=None)
-    return [_Edge(*key, found[key]) for key in sorted(found)]
+            if directed and data.get("reverse_frequency", 0.0) > data.get("frequency", math.inf):
+                doubtful.add(key)
+    return [_Edge(*key, found[key], key in doubtful) for key in sorted(found)]
 
 
 def _causal_order(edges: list[_Edge]) -> list[str]:
@@ -363,7 +411,7 @@ def _document(
 ) -> str:
     """Write the file: a light background of its own, heading, lines from weak to strong, boxes, legend."""
     largest = 1.0 if width_by == "frequency" else max((edge.weight or 0.0 for edge in edges), default=0.0)
-    legend = "" if all(edge.weight is None for edge in edges) else _legend(width_by, largest)
+    legend = _legend(edges, width_by, largest)
     left = min([*places, *(box.x for box in boxes.values())], default=0.0)
     right = max([*places, *(box.x + box.width for box in boxes.values())], default=0.0)
     bottom = max((box.y + BOX_HEIGHT for box in boxes.values()), default=0.0) + MARGIN
@@ -392,9 +440,14 @@ def _document(
     return "\n".join([*parts, "</svg>", ""])
 
 
-def _legend(width_by: str, largest: float) -> str:
-    """What the width of a line means."""
-    return f"Line width: {width_by}, up to {largest:.3g}{' nats' if width_by == 'evidence' else ''}"
+def _legend(edges: list[_Edge], width_by: str, largest: float) -> str:
+    """What the width of a line means, and what dashes mean, where there are any."""
+    unit = " nats" if width_by == "evidence" else ""
+    is_known = any(edge.weight is not None for edge in edges)
+    sentences = [f"Line width: {width_by}, up to {largest:.3g}{unit}"] if is_known else []
+    if any(edge.is_doubtful for edge in edges):
+        sentences.append("Dashed: refits prefer the other direction")
+    return ". ".join(sentences)
 
 
 def _line_of_text(text: str, x: float, y: float, size: float, look: str) -> str:
@@ -407,6 +460,9 @@ def _edge_group(edge: _Edge, shape: str, largest: float, width_by: str) -> str:
     text = f"{edge.source} {'→' if edge.directed else '—'} {edge.target}"
     text += "" if edge.weight is None else f", {width_by} {edge.weight:.3g}"
     look = f'fill="{LINE}" stroke-width="{0.8 + 2.2 * share:.2f}" opacity="{0.6 + 0.3 * share:.2f}"'
+    if edge.is_doubtful:
+        look += f' stroke-dasharray="{DASHES}"'
+        text += ", refits prefer the other direction"
     return f'<g class="edge" {look}><title>{_escape(text)}</title>{shape}</g>'
 
 

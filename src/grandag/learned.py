@@ -15,22 +15,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 
 from grandag.diagnostics import Concern
-from grandag.graph import to_dag, undirected_part
+from grandag.drawing import Drawing, to_svg
+from grandag.graph import to_dag, to_networkx, undirected_part
 from grandag.knowledge import Masks
 from grandag.model import CausalModel, Conditional, Fixed
 from grandag.progress import Listener
+from grandag.showing import result_html
 from grandag.table import Table
+from grandag.wording import counted
 
-__all__ = ["Convergence", "Learn", "Learned", "NotConvergedWarning", "TrainingError"]
+__all__ = ["Convergence", "DoubtWarning", "Learn", "Learned", "NotConvergedWarning", "TrainingError"]
 
 
 class NotConvergedWarning(ConvergenceWarning):  # type: ignore[misc]
     """A result was returned that does not meet the tolerance of its method."""
+
+
+class DoubtWarning(UserWarning):
+    """There are reasons to doubt the graph, which `warnings_` has in full."""
 
 
 class TrainingError(RuntimeError):
@@ -59,7 +67,7 @@ class Convergence:
         return [Concern("not converged", (), numbers, message, is_urgent=True)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Learned:
     """A graph over named variables with everything that its method knows about it.
 
@@ -78,6 +86,42 @@ class Learned:
     trace: pd.DataFrame | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
     concerns: tuple[Concern, ...] = ()
+
+    def __repr__(self) -> str:
+        how = "" if self.convergence is None else ", converged" if self.converged else ", not converged"
+        return f"<Learned {self.kind}: {self.size}{how}>"
+
+    def _repr_html_(self) -> str:
+        return self.html(f"Learned: {self.size}")
+
+    def html(self, title: str) -> str:
+        """The result as a notebook shows it: drawing, reasons to doubt it, notes and edges."""
+        return result_html(
+            title,
+            self.graph,
+            self.edges().to_dict(orient="records"),
+            width_by=self.width_by,
+            warnings=[concern.message for concern in self.concerns],
+            notes=self.notes,
+        )
+
+    @property
+    def size(self) -> str:
+        """The numbers of nodes and edges in words."""
+        return f"{counted(len(self.names), 'node')}, {counted(len(self.edges()), 'edge')}"
+
+    @property
+    def graph(self) -> nx.DiGraph[str]:
+        """The graph with its names; edges carry what `edges` says of them."""
+        graph = to_networkx(self.adjacency, self.names)
+        for edge in self.facts_of(self.adjacency).to_dict(orient="records"):
+            facts = {str(column): value for column, value in edge.items()}
+            graph.edges[facts.pop("source"), facts.pop("target")].update(facts)
+        return graph
+
+    def plot(self) -> Drawing:
+        """The graph as a drawing: shown in a notebook, or written by its `save`."""
+        return Drawing(to_svg(self.graph, width_by=self.width_by))
 
     @property
     def is_dag(self) -> bool:
@@ -102,7 +146,9 @@ class Learned:
     @property
     def model(self) -> CausalModel | None:
         """Graph and conditionals as a model to be used; of an equivalence class, those of `dag`."""
-        return None if self.conditionals is None else CausalModel(self.names, self.dag, self.conditionals)
+        if self.conditionals is None:
+            return None
+        return CausalModel(self.names, self.dag, self.conditionals, self.values.get("observed"))
 
     @property
     def width_by(self) -> str:

@@ -9,8 +9,9 @@ units of the table that the model was learned from, by its column names.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,7 +21,8 @@ from grandag.diagnostics import noise_checks, spread_rows
 from grandag.graph import is_acyclic, topological_order
 from grandag.parameters import ParameterError, as_generator, check_parameters, integer, number
 from grandag.parameters import random_state as seed_rule
-from grandag.table import Table, TableError, as_table, suggestion
+from grandag.table import Table, TableError, as_frame, as_table, suggestion
+from grandag.wording import counted, levels_to_the_user
 
 __all__ = ["CausalModel", "Conditional", "Effect", "Fixed"]
 
@@ -67,8 +69,17 @@ class Effect:
     level: float | None = None
     n_resamples: int = 0
 
+    def describe(self) -> str:
+        """One sentence."""
+        change = f"Setting {self.cause} to {self.high:.4g} instead of {self.low:.4g}"
+        effect = f"{change} changes the mean of {self.outcome} by {self.effect:.4g}"
+        if self.interval is None:
+            return f"{effect}, by this model; give the table for an interval."
+        low, high = self.interval
+        return f"{effect}; {self.level:.0%} of {self.n_resamples} refits give {low:.4g} to {high:.4g}."
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class CausalModel:
     """A DAG with one conditional distribution per variable.
 
@@ -84,6 +95,8 @@ class CausalModel:
     names: tuple[str, ...]
     adjacency: np.ndarray
     conditionals: tuple[Conditional, ...]
+    observed: np.ndarray | None = field(default=None, repr=False, compare=False)
+    """(5, d) minimum, quartiles and maximum of each column of the table that the model was learned from."""
 
     def __post_init__(self) -> None:
         d = len(self.names)
@@ -94,6 +107,10 @@ class CausalModel:
             )
         if not is_acyclic(self.adjacency):
             raise ValueError("A model needs a graph without cycles; the given one has a cycle.")
+
+    def __repr__(self) -> str:
+        n_edges = counted(int(self.adjacency.sum()), "edge")
+        return f"<CausalModel: {counted(len(self.names), 'variable')}, {n_edges}>"
 
     def sample(self, n: int, random_state: Any = None) -> pd.DataFrame:
         """New rows.
@@ -114,6 +131,9 @@ class CausalModel:
             if not number(-math.inf).is_legal(value):
                 raise ParameterError("values", f"must set finite numbers; {name!r} has {value!r}.")
             adjacency[:, node], conditionals[node] = False, Fixed(float(value))
+        outside = self._outside({name: float(value) for name, value in values.items()})
+        if outside:
+            warnings.warn(outside, stacklevel=levels_to_the_user())
         return replace(self, adjacency=adjacency, conditionals=tuple(conditionals))
 
     def mean(self, n: int = _DRAWS, random_state: Any = 0) -> pd.Series:
@@ -139,18 +159,20 @@ class CausalModel:
     ) -> Effect:
         """The change of the outcome's mean when the cause is set to `high` instead of `low`.
 
-        By default these are the quartiles of the cause in this model. `resamples` are models of the same variables
-        fitted to resampled data (estimators, or their `model_`): the interval holds the middle `level` of their
-        effects. A model in which no path leads from the cause to the outcome has the effect 0.
+        By default these are the quartiles of the cause in the table that the model was learned from. `resamples` are
+        models of the same variables fitted to resampled data (estimators, or their `model_`): the interval holds the
+        middle `level` of their effects. A model in which no path leads from the cause to the outcome has the effect 0.
         """
         rules = {"level": number(0, 0.999, open_minimum=True), "random_state": seed_rule}
         check_parameters({"level": level, "random_state": random_state}, rules)
+        if isinstance(resamples, int):
+            raise ParameterError("resamples", "must be models here; estimators refit so many, given the table as X.")
         models = [getattr(resample, "model_", resample) for resample in resamples]
         if len(models) == 1 or not all(isinstance(model, CausalModel) for model in models):
             raise ParameterError("resamples", "must be two or more fitted estimators or their models.")
         if low is None or high is None:
-            quartiles = self.sample(_DRAWS, 0)[self.names[self._node(cause)]].quantile([0.25, 0.75])
-            low, high = (quartiles.iloc[0] if low is None else low), (quartiles.iloc[1] if high is None else high)
+            quartiles = self._quartiles(self._node(cause))
+            low, high = (quartiles[0] if low is None else low), (quartiles[1] if high is None else high)
         contrast = (cause, outcome, float(low), float(high))
         seed = int(as_generator(random_state).integers(2**31))
         effect = self._effect(*contrast, n, seed)
@@ -194,6 +216,24 @@ class CausalModel:
         values, index = self._values(X, parents)
         return pd.Series(self.conditionals[node].mean_and_scale(values)[0], index=index, name=target)
 
+    def _outside(self, values: Mapping[str, float]) -> str:
+        """A sentence on values far from the table, if any is: further than a tenth of the column's range."""
+        far = []
+        for name, value in values.items():
+            low, high = (-math.inf, math.inf) if self.observed is None else self.observed[[0, 4], self._node(name)]
+            if not low - 0.1 * (high - low) <= value <= high + 0.1 * (high - low):
+                far.append(f"{name} = {value:.4g} (the table has {low:.4g} to {high:.4g})")
+        if not far:
+            return ""
+        return f"The intervention is outside of the data: {', '.join(far)}. What the model says there is a guess."
+
+    def _quartiles(self, node: int) -> tuple[float, float]:
+        """The lower and upper quartile of a variable: of the table, or of this model if that is not known."""
+        if self.observed is not None:
+            return float(self.observed[1, node]), float(self.observed[3, node])
+        drawn = np.quantile(self.sample(_DRAWS, 0)[self.names[node]], [0.25, 0.75])
+        return float(drawn[0]), float(drawn[1])
+
     def _effect(self, cause: str, outcome: str, low: float, high: float, n: int, seed: int) -> float:
         target = self.names[self._node(outcome)]
         means = [self.intervene({cause: value}).mean(n, seed)[target] for value in (high, low)]
@@ -233,6 +273,7 @@ class CausalModel:
 
     def _values(self, X: Any, nodes: np.ndarray | None = None) -> tuple[np.ndarray, pd.Index]:
         """The columns of X for some nodes, or for all, and its row labels; a data frame's are found by name."""
+        X = as_frame(X)
         if isinstance(X, Table) or not hasattr(X, "columns"):
             table = as_table(X, min_rows=1, min_columns=1)
             if table.values.shape[1] != len(self.names):

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
+
+from grandag.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,7 +48,7 @@ class Progress(NamedTuple):
         if self.evidence is not None:
             facts.append(f"evidence {self.evidence:,.1f}")
         if self.n_edges is not None:
-            facts.append(f"{self.n_edges:,} edges")
+            facts.append(counted(self.n_edges, "edge"))
         return ", ".join(facts)
 
 
@@ -69,19 +74,29 @@ _TITLES = {
 }
 
 
+_BAR_WIDTH = 16
+"""Cells: stage and time are always seen, whatever else fits into the rest of the line follows."""
+
+
 @contextmanager
 def progress_line(console: Console | None = None) -> Iterator[Listener | None]:
-    """A live line on the terminal (standard error); no listener at all where there is no terminal."""
+    """A live line on the terminal (standard error) or in a notebook; no listener at all where there is neither."""
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as ProgressBar
+    from rich.table import Column
 
+    if console is None and _is_notebook():
+        with _notebook_line() as listener:
+            yield listener
+        return
     console = console or Console(stderr=True)
     if not console.is_terminal:
         yield None
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[facts]}"), TimeElapsedColumn())
-    with ProgressBar(*columns, console=console, transient=True) as bar:
+    facts = TextColumn("{task.fields[facts]}", table_column=Column(ratio=1, no_wrap=True))
+    columns = (TextColumn("{task.description}"), TimeElapsedColumn(), BarColumn(bar_width=_BAR_WIDTH), facts)
+    with ProgressBar(*columns, console=console, transient=True, expand=True) as bar:
         task = bar.add_task("Preparing", total=None, facts="")
 
         def listener(progress: Progress) -> None:
@@ -94,6 +109,32 @@ def progress_line(console: Console | None = None) -> Iterator[Listener | None]:
             )
 
         yield listener
+
+
+def _is_notebook() -> bool:
+    """Does this code run in a kernel of Jupyter? Only then has anybody imported IPython, and its shell a kernel."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
+
+
+@contextmanager
+def _notebook_line() -> Iterator[Listener]:
+    """A line below the cell, which is gone at the end; it needs no widgets."""
+    from IPython.display import HTML, display
+    from markupsafe import escape
+
+    start = time.monotonic()
+    shown = display(HTML("Preparing"), display_id=True)
+
+    def listener(progress: Progress) -> None:
+        elapsed = datetime.timedelta(seconds=int(time.monotonic() - start))
+        bar = f'<progress value="{progress.step}" max="{progress.n_steps}"></progress> ' if progress.n_steps else ""
+        shown.update(HTML(f"{escape(progress.title)} {elapsed} {bar}{escape(progress.facts)}"))
+
+    try:
+        yield listener
+    finally:
+        shown.update(HTML(""))
 
 
 @contextmanager

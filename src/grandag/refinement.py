@@ -23,6 +23,7 @@ from grandag.parameters import n_jobs as n_jobs_rule
 from grandag.parameters import random_state as seed_rule
 from grandag.progress import Listener
 from grandag.table import Table, TableError, as_table, constant_columns, suggestion
+from grandag.wording import counted
 
 __all__ = ["judge", "refine"]
 
@@ -126,7 +127,7 @@ def _align(graph: Any, X: Any, missing: str, random_state: Any, n_jobs: int | No
     if is_constant.all():
         raise TableError("All columns of X are constant: there is no evidence to find.")
     touches = adjacency & (is_constant[:, None] | is_constant)
-    notes = (f"Left out {int(touches.sum())} edges of constant columns.",) if touches.any() else ()
+    notes = (f"Left out {counted(int(touches.sum()), 'edge')} of constant columns.",) if touches.any() else ()
     varying = ~is_constant
     return _Aligned(table, table.select(varying), is_constant, adjacency[np.ix_(varying, varying)], notes)
 

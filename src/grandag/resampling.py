@@ -12,29 +12,47 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
-from grandag.graph import directed_part, is_acyclic, skeleton
+from grandag.diagnostics import Concern
+from grandag.graph import directed_part, is_acyclic, skeleton, to_networkx
 from grandag.knowledge import KnowledgeError
 from grandag.learned import Learned, TrainingError
-from grandag.methods.estimator import StructureLearner
 from grandag.parameters import as_generator, check_parameters, integer, one_of
 from grandag.parameters import n_jobs as n_jobs_rule
 from grandag.progress import Listener, Progress
 from grandag.table import Table, TableError, as_table
+from grandag.wording import counted
 
 __all__ = ["KINDS", "Confidence", "attach", "confidence", "describe"]
 
 KINDS = ("bootstrap", "subsample", "restarts")
 
 
-@dataclass(frozen=True)
+class Estimator(Protocol):
+    """What is needed of a method to refit it."""
+
+    learned_: Learned
+    missing: str
+
+    def fit(self, X: Any) -> Any:
+        """Learn from a table."""
+
+    def get_params(self) -> dict[str, Any]:
+        """The parameters by name."""
+
+    def set_params(self, **parameters: Any) -> Any:
+        """Change some parameters."""
+
+
+@dataclass(frozen=True, repr=False)
 class Confidence:
     """What the refits have in common; matrices are (d, d) in the order of the names."""
 
@@ -45,8 +63,12 @@ class Confidence:
     strengths: np.ndarray  # (refits, d, d)
     n_not_converged: int = 0
     failures: tuple[str, ...] = field(default=(), repr=False)
-    models: tuple[StructureLearner, ...] = field(default=(), repr=False)  # the refitted ones, if they were to be kept
+    models: tuple[Estimator, ...] = field(default=(), repr=False)  # the refitted ones, if they were to be kept
     was_interrupted: bool = False
+
+    def __repr__(self) -> str:
+        n_edges = counted(int((self.frequency > 0).sum()), "edge")
+        return f"<Confidence: {counted(self.n_done, 'refit')} ({self.kind}), {n_edges} in any of them>"
 
     @property
     def n_done(self) -> int:
@@ -104,17 +126,25 @@ class Confidence:
                 adjacency[i, j] = False
         return adjacency
 
+    def consensus_graph(self, threshold: float = 0.5) -> nx.DiGraph[str]:
+        """The same as a networkx graph; edges carry `frequency` and `reverse_frequency`, and are drawn by them."""
+        graph = to_networkx(self.consensus(threshold), self.names)
+        frequent = {(edge["source"], edge["target"]): edge for edge in self.edges().to_dict(orient="records")}
+        for pair, attributes in graph.edges.items():
+            attributes |= {name: frequent[pair][name] for name in ("frequency", "reverse_frequency")}
+        return graph
+
 
 class _Refit(NamedTuple):
     """A fitted model or what was learned, whichever is to be kept; or why there is none."""
 
     learned: Learned | None = None
-    model: StructureLearner | None = None
+    model: Estimator | None = None
     failure: str | None = None
 
 
 def confidence(
-    estimator: StructureLearner,
+    estimator: Estimator,
     X: Any,
     resamples: int = 50,
     kind: str = "bootstrap",
@@ -183,15 +213,15 @@ def _in_parallel(jobs: Iterator[Any], n_jobs: int | None) -> Iterator[_Refit]:
     return refits
 
 
-def _quiet(estimator: StructureLearner) -> StructureLearner:
+def _quiet(estimator: Estimator) -> Estimator:
     """A copy that uses one thread and shows nothing."""
-    copy: StructureLearner = clone(estimator)
+    copy: Estimator = clone(estimator)
     alone = {"n_jobs": 1, "verbose": False}
     copy.set_params(**{name: value for name, value in alone.items() if name in copy.get_params()})
     return copy
 
 
-def _refit(estimator: StructureLearner, table: Table, kind: str, rng: np.random.Generator, keep_model: bool) -> _Refit:
+def _refit(estimator: Estimator, table: Table, kind: str, rng: np.random.Generator, keep_model: bool) -> _Refit:
     n = len(table.values)
     if kind == "bootstrap":
         table = table.take(rng.integers(n, size=n))
@@ -208,19 +238,49 @@ def _refit(estimator: StructureLearner, table: Table, kind: str, rng: np.random.
     return _Refit(model.learned_, model if keep_model else None)
 
 
-def attach(model: StructureLearner, result: Confidence) -> None:
-    """Give a fitted model the frequencies of its edges, so that they appear wherever its edges do."""
+def attach(model: Estimator, result: Confidence) -> None:
+    """Give a fitted model the frequencies of its edges, so that they appear wherever its edges do.
+
+    Edges that the refits would rather turn round are a reason to doubt the graph.
+    """
     learned: Learned = model.learned_
     facts = {"frequency": result.frequency, "reverse_frequency": result.frequency.T.copy()}
     if not learned.is_dag:
         facts["adjacency_frequency"] = result.adjacency_frequency
-    model.learned_ = learned.with_facts(facts, describe(result))
+    learned = learned.with_facts(facts, describe(result))
+    model.learned_ = replace(learned, concerns=(*learned.concerns, *_turned_concerns(learned)))
+
+
+def _turned_concerns(learned: Learned) -> list[Concern]:
+    """Edges whose opposite is more frequent among the refits, most frequent first."""
+    edges = learned.facts_of(directed_part(learned.adjacency))
+    turned = edges[edges["reverse_frequency"] > edges["frequency"]].sort_values("reverse_frequency", ascending=False)
+    if turned.empty:
+        return []
+    records = turned.to_dict(orient="records")
+    shares = {
+        f"{edge['source']} -> {edge['target']}": {
+            name: float(edge[name]) for name in ("frequency", "reverse_frequency")
+        }
+        for edge in records
+    }
+    shown = [
+        f"{edge} ({share['frequency']:.0%} of the refits, {share['reverse_frequency']:.0%} the other way)"
+        for edge, share in list(shares.items())[:5]
+    ]
+    others = f" and {len(shares) - 5} more" if len(shares) > 5 else ""
+    involved = tuple(dict.fromkeys(edge[end] for edge in records for end in ("source", "target")))
+    message = (
+        f"The refits prefer the other direction of {', '.join(shown)}{others}: do not rely on these directions, and "
+        "see the consensus graph."
+    )
+    return [Concern("direction against the refits", involved, shares, message)]
 
 
 def describe(result: Confidence) -> str:
     """One sentence on the refits."""
     words = {"bootstrap": "bootstrap samples", "subsample": "halves of the rows", "restarts": "other random states"}
-    parts = [f"Frequencies are from {result.n_done} refits on {words[result.kind]}"]
+    parts = [f"Frequencies are from {counted(result.n_done, 'refit')} on {words[result.kind]}"]
     if result.was_interrupted:
         parts.append(f"interrupted before all {result.n_asked} were done")
     if result.failures:

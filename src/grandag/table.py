@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +13,8 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MIN_ROWS", "Scaling", "Table", "TableError", "as_table", "blocks", "constant_columns", "read_table",
+__all__ = ["MIN_ROWS", "Scaling", "Table", "TableError", "as_frame", "as_table", "blocks", "check_unique",
+           "constant_columns", "is_number",
            "same_columns", "split_rows", "suggestion"]  # fmt: skip
 
 MIN_ROWS = 10
@@ -41,6 +40,7 @@ class Table:
     has_own_names: bool
     n_dropped: int = 0
     index: pd.Index | None = None  # the row labels of a pandas data frame
+    notes: tuple[str, ...] = ()  # how a file was read
 
     def take(self, rows: np.ndarray) -> Table:
         """Some of the rows, by number."""
@@ -90,9 +90,10 @@ class Scaling:
 
 
 def as_table(X: Any, *, missing: str = "error", min_rows: int = MIN_ROWS, min_columns: int = 2) -> Table:
-    """Check a matrix, pandas or polars data frame; `missing="drop"` leaves out rows with missing or infinite values.
+    """Check a matrix, a data frame of pandas or polars, or a table of Arrow.
 
-    A `Table` has been checked before and is returned as it is, if it is large enough.
+    `missing="drop"` leaves out rows with missing or infinite values. A `Table` has been checked before and is returned
+    as it is, if it is large enough.
     """
     table = X if isinstance(X, Table) else _checked(X, missing)
     n_rows, n_columns = table.values.shape
@@ -110,14 +111,22 @@ def as_table(X: Any, *, missing: str = "error", min_rows: int = MIN_ROWS, min_co
     return table
 
 
+def as_frame(X: Any) -> Any:
+    """A table of Arrow as a pandas data frame; anything else as it is, but for the name of a file."""
+    if isinstance(X, str | Path):
+        raise TableError(f"X is a text, {str(X)!r}: to use the table in a file, read it first: read_table({str(X)!r}).")
+    return X.to_pandas() if hasattr(X, "column_names") and hasattr(X, "to_pandas") else X
+
+
 def _checked(X: Any, missing: str) -> Table:
     """Finite numbers with names from whatever a user may have."""
+    X = as_frame(X)
     if hasattr(X, "collect_schema") and not hasattr(X, "to_numpy"):
         raise TableError("X is a polars LazyFrame: collect() it first.")
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
         names = tuple(str(name) for name in X.columns)
         has_own_names = all(isinstance(name, str) for name in X.columns)
-        _check_unique(names)
+        check_unique(names)
         columns = [_numbers(X, position, name) for position, name in enumerate(names)]
         values = np.column_stack(columns) if columns else np.empty((len(X), 0))
     else:
@@ -127,7 +136,8 @@ def _checked(X: Any, missing: str) -> Table:
     kept, n_dropped = _finite(values, names, missing)
     _check_range(kept, names)
     index = X.index if hasattr(X, "iloc") and not n_dropped else None
-    return Table(kept, names, has_own_names, n_dropped, index)
+    notes = tuple(getattr(X, "attrs", {}).get("notes", ()))
+    return Table(kept, names, has_own_names, n_dropped, index, notes)
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:
@@ -136,7 +146,8 @@ def suggestion(name: str, known: Sequence[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
-def _check_unique(names: Sequence[str]) -> None:
+def check_unique(names: Sequence[str]) -> None:
+    """Refuse two columns with one name."""
     seen: dict[str, int] = {}
     for position, name in enumerate(names):
         if name in seen:
@@ -158,10 +169,10 @@ def _numbers(frame: Any, position: int, name: str) -> np.ndarray:
             return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
         return np.asarray(column.to_numpy(), dtype=np.float64)
     except (TypeError, ValueError):
-        example = next((value for value in column if not _is_number(value)), None)
+        example = next((value for value in column if not is_number(value)), None)
         raise TableError(
-            f"Column {name!r} does not hold numbers (type {kind}, for example {example!r}): leave it out, or encode it "
-            "as numbers first."
+            f"Column {name!r} does not hold numbers (type {kind}, for example {example!r}): leave it out (--exclude) "
+            "or encode it as numbers first."
         ) from None
 
 
@@ -181,7 +192,7 @@ def _matrix(X: Any) -> np.ndarray:
         raise TableError(f"X holds dates or durations (type {array.dtype}), not numbers: encode them as numbers first.")
     if array is not None and array.dtype.kind in "USO":
         for k, column in enumerate(array.T):
-            text = next((value for value in column if isinstance(value, str) and not _is_number(value)), None)
+            text = next((value for value in column if isinstance(value, str) and not is_number(value)), None)
             if text is not None:
                 raise TableError(f"Column 'X{k}' does not hold numbers (for example {str(text)!r}): leave it out.")
     values: np.ndarray = check_array(
@@ -255,79 +266,10 @@ def split_rows(n_rows: int, held_out_fraction: float, rng: np.random.Generator) 
     return order[n_held_out:], order[:n_held_out]
 
 
-def read_table(path: str | Path) -> pd.DataFrame:
-    """A data frame from a file: CSV, TSV, Parquet or numpy's .npy (without names) by its ending; compressed CSV too."""
-    path = Path(path)
-    if not path.exists():
-        raise TableError(f"There is no file {str(path)!r}: check the path, or see `grandag datasets` for bundled data.")
-    kind = next((suffix for suffix in reversed(path.suffixes) if suffix not in {".gz", ".bz2", ".xz", ".zip"}), "")
-    separators = {".csv": ",", ".txt": ",", ".tsv": "\t", ".tab": "\t"}
-    readers = {".parquet": _read_parquet, ".pq": _read_parquet, ".npy": _read_array}
-    if kind not in {*separators, *readers}:
-        raise TableError(f"{path.name!r} does not end in .csv, .tsv, .parquet or .npy: convert the file or rename it.")
-    try:
-        return _read_text(path, separators[kind]) if kind in separators else readers[kind](path)
-    except TableError:
-        raise
-    except (OSError, ValueError) as error:
-        raise TableError(f"{path.name!r} could not be read as a table: {error}") from None
-
-
-def _read_array(path: Path) -> pd.DataFrame:
-    import pandas as pd
-
-    values = np.load(path, allow_pickle=False)
-    if values.ndim != 2:
-        raise TableError(f"{path.name!r} holds an array of shape {values.shape}: a table has rows and columns.")
-    return pd.DataFrame(values, columns=[f"X{k}" for k in range(values.shape[1])])
-
-
-def _read_parquet(path: Path) -> pd.DataFrame:
-    import pandas as pd
-
-    try:
-        return pd.read_parquet(path)
-    except ImportError:
-        raise TableError("Reading Parquet needs pyarrow: pip install 'grandag[parquet]'.") from None
-
-
-def _read_text(path: Path, separator: str) -> pd.DataFrame:
-    """Names are read by themselves, since pandas would rename duplicates without a word."""
-    import pandas as pd
-
-    header = pd.read_csv(path, sep=separator, header=None, nrows=1, dtype=str, keep_default_na=False)
-    names = [str(name).strip() for name in header.iloc[0]]
-    _check_unique(names)
-    if all(map(_is_number, names)) and not all(name.isdigit() for name in names):
-        raise TableError(
-            f"The first line of {path.name!r} holds numbers ({names[0]} ...): add a line with names above."
-        )
-    if len(names) == 1 and re.search(r"[;\t|]", names[0]):
-        raise TableError(
-            f"{path.name!r} has one column, {names[0]!r}: separate columns by commas (.csv) or tabs (.tsv)."
-        )
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", pd.errors.ParserWarning)
-        try:
-            frame = pd.read_csv(path, sep=separator, header=0, names=range(len(names)), index_col=False)
-        except pd.errors.ParserWarning:
-            raise TableError(f"{path.name!r} has lines with more fields than its {len(names)} column names.") from None
-    frame.columns = pd.Index(names)
-    return _without_row_numbers(frame)
-
-
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Can the value be read as a number?"""
     try:
         float(value)
     except (TypeError, ValueError):
         return False
     return True
-
-
-def _without_row_numbers(frame: pd.DataFrame) -> pd.DataFrame:
-    """Drop a first column that has no name and just counts the rows, as pandas writes it."""
-    if frame.columns[0] == "" and len(frame.columns) > 1:
-        first = frame.iloc[:, 0].to_numpy()
-        if first.dtype.kind == "i" and (np.diff(first) == 1).all():
-            return frame.iloc[:, 1:]
-    return frame

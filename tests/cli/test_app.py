@@ -60,15 +60,28 @@ def test_the_table_shows_evidence(finished):
     assert f", evidence {evidence[0]:.3g}</title>" in (output / "graph.svg").read_text()
 
 
-def test_long_names_are_whole_on_a_narrow_terminal(tmp_path):
+def test_no_name_is_broken_in_a_pipe(tmp_path):
     names = ["concentration_of_the_first_substance_in_the_blood", "time_until_the_patient_could_leave_the_hospital"]
     pd.DataFrame(nonlinear_chain(np.random.default_rng(1))[:, :2], columns=names).to_csv(
         tmp_path / "long.csv", index=False
     )
     process = run("fit", tmp_path / "long.csv", "--method", "cam", env={**os.environ, "COLUMNS": "60"})
-    assert "concent" in process.stdout
-    assert "…" not in process.stdout
-    assert process.stdout.count("_") == sum(name.count("_") for name in names)
+    assert [line.split()[:2] for line in process.stdout.splitlines() if "_" in line] == [names]
+    assert "2 nodes, 1 edge;" in process.stdout
+
+
+def test_a_terminal_shows_notes_once(table):
+    frame = pd.read_csv(table)
+    frame.iloc[3, 1] = np.nan
+    frame.to_csv(table.with_name("gaps.csv"))
+    process = run("fit", table.with_name("gaps.csv"), "--method", "cam", "--missing", "drop", "--resamples", 2)
+    for note in (
+        "Note: Left out the first column, which has no name and counts the rows.",
+        "Note: Dropped 1 of 1,000 rows, which have missing or infinite values.",
+        "Note: Frequencies are from 2 refits on bootstrap samples.",
+    ):
+        assert (process.stdout + process.stderr).count(note.removeprefix("Note: ")) == 1
+        assert note in process.stdout.splitlines()
 
 
 def test_says_what_speaks_against_the_graph(tmp_path):
@@ -265,8 +278,8 @@ def test_diverged(table):
             [],
             "Error: X contains missing or infinite values in 'b' (20 NaN, first in row 1)",
         ),
-        ("a,b\n" + "1,2\n2,3\n" * 20, ["--columns", "a,bb"], "has no column 'bb': it has a, b."),
-        ("a;b\n" + "1;2\n2;3\n" * 20, [], "has one column, 'a;b': separate columns by commas"),
+        ("a,b\n" + "1,2\n2,3\n" * 20, ["--columns", "a,bb"], "has no column 'bb'; did you mean 'b'?"),
+        ("a;b\n" + "1;2\n2;3,4;5\n" * 20, [], "has one column, 'a;b': say what separates the columns, for"),
         ("a,b\n" + "1,2,3\n" * 20, [], "has lines with more fields than its 2 column names."),
     ],
 )
@@ -318,6 +331,58 @@ def test_wrong_values(table, arguments, message):
     process = run("fit", table, *arguments, env={**os.environ, "COLUMNS": "300"})
     assert process.returncode == 2
     assert message in " ".join(process.stderr.split())
+
+
+def test_files_as_people_have_them(tmp_path):
+    path = tmp_path / "t.csv"
+    values = nonlinear_chain(np.random.default_rng(1), n=100).round(3)
+    rows = [f"p{k}/{a}/{b}/{-9 if k == 3 else c}".replace(".", ",") for k, (a, b, c) in enumerate(values.tolist())]
+    path.write_bytes("\n".join(["Männer/x1/x2/y", *rows, ""]).encode("latin-1"))
+    how = ("--sep", "/", "--decimal", ",", "--encoding", "latin-1", "--na-values", "-9", "--missing", "drop")
+    facts = json.loads(run("fit", path, "--method", "cam", "--exclude", "M*", *how, "--json").stdout)
+    assert facts["nodes"] == ["x1", "x2", "y"]
+    assert facts["notes"][:2] == [
+        "Columns of 't.csv' are separated by '/'.",
+        "Dropped 1 of 100 rows, which have missing or infinite values.",
+    ]
+
+
+def test_score_edge_by_edge(tmp_path):
+    truth, estimate = tmp_path / "truth.csv", tmp_path / "estimate.csv"
+    truth.write_text("source,target\na,b\nb,c\n")
+    estimate.write_text("source,target\nb,a\na,c\n")
+    lines = run("score", estimate, truth, "--edges").stdout.splitlines()
+    assert lines[-3:] == ["reversed           a -> b", "extra              a -> c", "missing            b -> c"]
+    facts = json.loads(run("score", estimate, truth, "--edges", "--json").stdout)
+    assert [edge["difference"] for edge in facts["edges"]] == ["reversed", "extra", "missing"]
+    assert "edges" not in json.loads(run("score", estimate, truth, "--json").stdout)
+
+
+def test_effect_with_its_interval(table):
+    arguments = (
+        "effect",
+        table,
+        "--of",
+        "dose",
+        "--on",
+        "response",
+        "--method",
+        "cam",
+        "--resamples",
+        4,
+        "--n-jobs",
+        1,
+    )
+    facts = json.loads(run(*arguments, "--json").stdout)
+    frame = pd.read_csv(table)
+    assert [facts["low"], facts["high"]] == pytest.approx(np.quantile(frame["dose"], [0.25, 0.75]).tolist())
+    model = grandag.CAM().fit(frame)
+    same = model.average_effect("dose", "response", frame, resamples=4, n_jobs=1)
+    assert (facts["effect"], tuple(facts["interval"])) == (same.effect, same.interval)
+    sentence = run(*arguments, "--low", 0, "--high", 0.5, "--prune-cutoff", 0.01).stdout
+    assert sentence.startswith("Setting dose to 0.5 instead of 0 changes the mean of response by 0.")
+    assert "; 90% of 4 refits give " in sentence
+    assert "did you mean 'dose'" in run(*arguments[:2], "--of", "doze", *arguments[4:]).stderr
 
 
 def test_columns(table):
@@ -537,9 +602,14 @@ def test_knowledge(table, tmp_path):
 def test_resamples(table, tmp_path):
     arguments = ("--method", "cam", "--resamples", 3, "--resample-kind", "subsample", "--n-jobs", 1)
     process = run("fit", table, "--json", "--output", tmp_path, *arguments)
-    edge = json.loads(process.stdout)["edges"][0]
+    facts = json.loads(process.stdout)
+    edge = facts["edges"][0]
     assert 0 <= edge["reverse_frequency"] <= edge["frequency"] <= 1
-    assert process.stderr.splitlines()[0] == "Frequencies are from 3 refits on halves of the rows."
+    assert "Frequencies are from 3 refits on halves of the rows." in facts["notes"]
+    consensus = json.loads((tmp_path / "consensus.json").read_text())
+    assert all(edge["frequency"] > 0.5 for edge in consensus["edges"])
+    assert consensus["edges"]
+    assert ", frequency " in (tmp_path / "consensus.svg").read_text()
     assert len(pd.read_csv(tmp_path / "confidence.csv")) >= 1
     assert ", frequency " in (tmp_path / "graph.svg").read_text()
     process = run("fit", table, "--method", "cam", "--resamples", -2)

@@ -1,4 +1,9 @@
 import json
+import shutil
+import subprocess
+import sys
+from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import networkx as nx
 import numpy as np
@@ -8,6 +13,7 @@ from hypothesis import given, settings
 
 from grandag import GraNDAG
 from grandag import graph as g
+from grandag.drawing import to_svg
 from grandag.graph import GraphError, read_graph, to_networkx, write_graph
 from tests.graph.strategies import NAMES, graphs
 
@@ -64,6 +70,25 @@ def test_matrix_alone(tmp_path):
     assert names is None
 
 
+def test_drawings(tmp_path, monkeypatch):
+    graph = to_networkx(ADJACENCY, NAMES_3, np.arange(9.0).reshape(3, 3))
+    write_graph(graph, tmp_path / "graph.svg")
+    assert (tmp_path / "graph.svg").read_text(encoding="utf-8") == to_svg(graph)
+    nx.set_edge_attributes(graph, 0.5, "frequency")
+    write_graph(graph, tmp_path / "graph.svg")
+    assert (tmp_path / "graph.svg").read_text(encoding="utf-8") == to_svg(graph, width_by="frequency")
+    with pytest.raises(GraphError, match="does not end in one of"):
+        read_graph(tmp_path / "graph.svg")
+    monkeypatch.setitem(
+        sys.modules, "resvg_py", SimpleNamespace(svg_to_bytes=lambda svg_string, zoom: svg_string.encode())
+    )
+    write_graph(graph, tmp_path / "graph.png")
+    assert (tmp_path / "graph.png").read_bytes() == to_svg(graph, width_by="frequency").encode()
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    with pytest.raises(GraphError, match=r"grandag\[png\]"):
+        write_graph(graph, tmp_path / "graph.png")
+
+
 def test_dot():
     graph = to_networkx(ADJACENCY, NAMES_3, np.arange(9.0).reshape(3, 3))
     assert g.to_dot(graph).splitlines() == [
@@ -76,6 +101,46 @@ def test_dot():
         '  "say \\"hi\\" \\\\" -> "c" [strength=5];',
         "}",
     ]
+
+
+ODD_NAMES = [
+    'say "hi"',
+    "back\\slash",
+    "end\\",
+    "x\\N",
+    "<b>",
+    "R&D",
+    "&lt;",
+    "&#65;",
+    "% fat",
+    "ä→ß",
+    "1e-3",
+    "node",
+    "a:b",
+    "#",
+]
+
+
+def test_dot_is_what_graphviz_reads():
+    """Every node once, under its own name, and every edge, with numbers of any size."""
+    program = shutil.which("dot")
+    if program is None:
+        pytest.skip("no dot: DOT files are tested with Graphviz (Debian's package graphviz)")
+    d = len(ODD_NAMES)
+    graph = to_networkx(np.eye(d, k=1, dtype=bool), ODD_NAMES)
+    for power, edge in enumerate(graph.edges.values()):
+        edge.update({"p_value": 1.3e-222 * 10.0 ** (20 * power), "an odd name": -0.5, "node": 1.0})
+    drawn = subprocess.run([program, "-Tsvg"], input=g.to_dot(graph), capture_output=True, text=True, check=False)
+    assert (drawn.returncode, drawn.stderr) == (0, "")
+    groups = list(ElementTree.fromstring(drawn.stdout).iter("{http://www.w3.org/2000/svg}g"))
+    nodes = [group.findtext("{*}text") for group in groups if group.get("class") == "node"]
+    assert sorted(nodes) == sorted(ODD_NAMES)
+    assert sum(group.get("class") == "edge" for group in groups) == d - 1
+
+
+def test_dot_round_trip_of_odd_names():
+    adjacency = np.eye(len(ODD_NAMES), k=1, dtype=bool)
+    assert_same(g.from_dot(g.to_dot(adjacency, ODD_NAMES)), adjacency, ODD_NAMES)
 
 
 def test_undirected_edges():
@@ -153,6 +218,7 @@ def test_files_of_tables(tmp_path):
         ("g.json", '{"nodes": ["a"], "edges": [{"source": "a", "target": "b"}]}', "a node 'b' that is not among"),
         ("g.csv", "a,b,c\n0,1,0\n0,0,1\n", "square"),
         ("g.csv", ",a,b\na,0,x\nb,0,0\n", "holds text"),
+        ("g.csv", "gene,regulator\na,b\n", "columns gene, regulator are neither .* name them source and target"),
         ("g.csv", "", "could not be read as a graph"),
         ("g.npy", "no array", "could not be read as a graph"),
         ("g.xml", "", "does not end in one of .dot"),
@@ -166,13 +232,28 @@ def test_files_that_are_no_graphs(tmp_path, name, content, message):
     assert name in str(caught.value)
 
 
+@pytest.mark.parametrize("header", ["source,target", "Cause,Effect", "From, to", "parent,CHILD", "effect,weight,cause"])
+def test_edge_table_by_the_words_that_people_use(header, tmp_path):
+    path = tmp_path / "edges.csv"
+    line = "b,0.5,a" if "weight" in header else "a,b"
+    path.write_text(f"{header}\n{line}\n{line.replace('b', 'c')}\n")
+    adjacency, names = read_graph(path)
+    assert {(names[i], names[j]) for i, j in np.argwhere(adjacency)} == {("a", "b"), ("a", "c")}
+
+
+def test_adjacency_table_of_nodes_with_such_names(tmp_path):
+    path = tmp_path / "graph.csv"
+    write_graph((np.array([[0, 1], [0, 0]]), ["Cause", "Effect"]), path)
+    assert_same(read_graph(path), [[0, 1], [0, 0]], ["Cause", "Effect"])
+
+
 def test_wrong_arguments(tmp_path):
     with pytest.raises(GraphError, match="There is no file"):
         read_graph(tmp_path / "no.gml")
     with pytest.raises(GraphError, match="choose the format by the ending"):
         write_graph(ADJACENCY, tmp_path / "graph.xml")
-    with pytest.raises(GraphError, match="columns source and target; this one has from, to"):
-        g.from_edge_table(pd.DataFrame({"from": ["a"], "to": ["b"]}))
+    with pytest.raises(GraphError, match="columns source and target; this one has gene, regulator"):
+        g.from_edge_table(pd.DataFrame({"gene": ["a"], "regulator": ["b"]}))
     with pytest.raises(GraphError, match="'c' that is not among the nodes"):
         g.from_edge_table(pd.DataFrame({"source": ["a"], "target": ["c"]}), names=["a", "b"])
 

@@ -1,7 +1,8 @@
+import networkx as nx
 import numpy as np
 
 from grandag.graph import to_cpdag
-from grandag.metrics import edge_errors, oset_aid, score, shd, shd_cpdag, sid, sid_bounds
+from grandag.metrics import edge_differences, edge_errors, oset_aid, score, shd, shd_cpdag, sid, sid_bounds
 
 TRUTH = np.array([[0, 1, 1, 0], [0, 0, 1, 0], [0, 0, 0, 0], [0, 0, 0, 0]], dtype=bool)
 ESTIMATE = np.array([[0, 1, 0, 0], [0, 0, 0, 0], [0, 1, 0, 1], [0, 0, 0, 0]], dtype=bool)
@@ -39,3 +40,21 @@ def test_reasons_for_what_is_not_defined():
     assert len(facts["notes"]) == 4
     assert all("It has a cycle: X0 -> X1 -> X2 -> X3 -> X0." in note for note in facts["notes"])
     assert facts["notes"][-1].startswith("Not defined: parent_aid, ancestor_aid, oset_aid. ")
+
+
+def test_edge_by_edge():
+    """a -> b found, b -> c reversed, c -> d missing, d - e undirected in the estimate, a -> e extra."""
+    truth = nx.DiGraph([("a", "b"), ("b", "c"), ("c", "d"), ("d", "e")])
+    estimate = nx.DiGraph([("a", "b"), ("c", "b"), ("d", "e"), ("e", "d"), ("a", "e")])
+    nx.set_edge_attributes(estimate, {("d", "e"): True, ("e", "d"): True}, "undirected")
+    found = edge_differences(truth, estimate)
+    assert {tuple(row) for row in found.to_numpy()} == {
+        ("a", "b", "->", "->", "found"),
+        ("b", "c", "->", "<-", "reversed"),
+        ("c", "d", "->", "", "missing"),
+        ("d", "e", "->", "--", "direction differs"),
+        ("a", "e", "", "->", "extra"),
+    }
+    errors = edge_errors(truth, estimate)
+    counts = found["difference"].value_counts()
+    assert [counts[kind] for kind in ("missing", "extra", "reversed", "direction differs")] == list(errors)

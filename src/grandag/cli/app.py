@@ -9,6 +9,8 @@ from typing import Annotated
 import typer
 
 from grandag.cli.common import visible
+from grandag.cli.compare import compare
+from grandag.cli.effect import effect
 from grandag.cli.exits import BAD_INPUT, NOT_CONVERGED, WRONG_USAGE
 from grandag.cli.fit import DEFAULT_METHOD, fit
 from grandag.cli.options import chosen, usage_error, with_options_of
@@ -48,7 +50,7 @@ def datasets() -> None:
 
 
 def app_for(arguments: Sequence[str]) -> typer.Typer:
-    """The program for these arguments: `fit` and `tune` have the options of the method that was chosen."""
+    """The program for these arguments: `fit`, `effect` and `tune` have the options of the method that was chosen."""
     app = typer.Typer(
         name="grandag",
         help="Learn causal graphs from tables: gradient-based neural DAG learning and the methods it is compared with.",
@@ -58,10 +60,10 @@ def app_for(arguments: Sequence[str]) -> typer.Typer:
     )
     app.callback()(_options)
     method, preset = chosen(arguments, "--method", DEFAULT_METHOD), chosen(arguments, "--preset", "default")
-    for command in (fit, tune):
+    for command in (fit, effect, tune):
         is_meant = command.__name__ in arguments[:1]
         app.command()(with_options_of(command, method if is_meant else None, preset))
-    for other in (refine, simulate, score, datasets, paper):
+    for other in (compare, refine, simulate, score, datasets, paper):
         app.command()(other)
     return app
 

@@ -6,15 +6,12 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["CONFIDENCE", "DATA", "OUTPUT", "AsJson", "Columns", "Quiet", "Seed", "visible"]
+__all__ = ["CONFIDENCE", "DATA", "OUTPUT", "AsJson", "Quiet", "Seed", "visible"]
 
 DATA, CONFIDENCE, OUTPUT = "Data", "Confidence", "Output"
 """Panels of the help."""
 
 Seed = Annotated[int, typer.Option(help="The same seed gives the same result.")]
-Columns = Annotated[
-    str | None, typer.Option(help="Use these columns only: names, separated by commas.", rich_help_panel=DATA)
-]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=OUTPUT)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=OUTPUT)]
 

@@ -12,7 +12,8 @@ import networkx as nx
 
 from grandag.cli.common import visible
 from grandag.graph import no_formula, to_dot, to_json
-from grandag.report.facts import FitSummary, edge_table, explanations, headline
+from grandag.report.facts import FitSummary, headline
+from grandag.showing import edge_table, explanations
 from grandag.writing import replacing_directory
 
 __all__ = ["write_results"]

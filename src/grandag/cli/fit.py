@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from grandag.cli.common import CONFIDENCE, OUTPUT, AsJson, Columns, Quiet, Seed, visible
+from grandag.cli.common import CONFIDENCE, OUTPUT, AsJson, Quiet, Seed, visible
 from grandag.cli.exits import INTERRUPTED, NOT_CONVERGED
-from grandag.cli.inputs import read_data, read_truth
+from grandag.cli.inputs import Reading, read_data, read_truth, reads_a_table
 from grandag.cli.options import given_values
 from grandag.cli.outputs import check_output_directory, check_output_file
 from grandag.methods.registry import METHODS, build
@@ -48,6 +48,7 @@ DATA_HELP = "A CSV, TSV or Parquet file with a header, a .npy file, or the name 
 METHOD_HELP = " ".join(f"{method.description}." for method in METHODS.values())
 
 
+@reads_a_table
 def fit(
     data: Annotated[str, typer.Argument(help=DATA_HELP)],
     method: Annotated[
@@ -67,7 +68,7 @@ def fit(
         int | None,
         typer.Option(help="Threads (processes of --resamples), -1 for all cores; results do not depend on it."),
     ] = None,
-    columns: Columns = None,
+    reading: Reading = Reading(),  # noqa: B008
     resamples: Annotated[
         int, typer.Option(min=0, help="Refit so many times and count the edges.", rich_help_panel=CONFIDENCE)
     ] = 0,
@@ -107,7 +108,7 @@ def fit(
     inputs = (data, truth, given.get("knowledge"))
     check_output_directory(output, report, *inputs)
     check_output_file(report, *inputs, option="--report")
-    frame = read_data(data, columns)
+    frame = read_data(data, reading)
     true = read_truth(data, tuple(map(str, frame.columns)), report, truth)
     from grandag.table import as_table
 
@@ -152,19 +153,21 @@ def _refit(
     model: StructureLearner, table: Table, resamples: int, kind: str, seed: int, n_jobs: int | None, quiet: bool
 ) -> Confidence:
     """Refit, and give the model the frequencies of its edges."""
-    from grandag.resampling import attach, confidence, describe
+    from grandag.resampling import attach, confidence
 
     with nullcontext(None) if quiet else progress_line() as listener:
         processes = -1 if n_jobs is None else n_jobs
         refits = confidence(model, table, resamples, kind, random_state=seed, n_jobs=processes, listener=listener)
     attach(model, refits)
-    if not quiet:
-        typer.echo(describe(refits), err=True)
     return refits
 
 
 def _write_confidence(refits: Confidence, directory: Path) -> None:
+    from grandag.graph import write_graph
+
     refits.edges().to_csv(directory / "confidence.csv", index=False)
+    for name in ("consensus.svg", "consensus.json"):
+        write_graph(refits.consensus_graph(), directory / name)
 
 
 def show(

@@ -2,30 +2,85 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
 
 import typer
+
+from grandag.cli.common import DATA
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["read_data", "read_truth", "the_graph"]
+__all__ = ["Reading", "read_data", "read_truth", "reads_a_table", "the_graph"]
 
 
-def read_data(data: str, columns: str | None) -> pd.DataFrame:
+def _option(name: str, explanation: str) -> Any:
+    return typer.Option(name, help=explanation, rich_help_panel=DATA)
+
+
+class Reading(NamedTuple):
+    """How to read a table: the options that every command with data has."""
+
+    columns: Annotated[
+        str | None,
+        _option("--columns", "Use these columns only: names or patterns (gene*), separated by commas; quote a comma."),
+    ] = None
+    exclude: Annotated[str | None, _option("--exclude", "Leave these columns out: names or patterns, as above.")] = None
+    separator: Annotated[
+        str | None, _option("--sep", "What stands between columns, 'tab' for a tab; by default found in the file.")
+    ] = None
+    decimal: Annotated[str | None, _option("--decimal", "Decimal point, . or ,; by default found in the file.")] = None
+    encoding: Annotated[str | None, _option("--encoding", "Of a text file: utf-8, latin-1, cp1252, ...")] = None
+    na_values: Annotated[
+        str | None,
+        _option("--na-values", "Texts for missing values, separated by commas, beside NA, nothing and so on."),
+    ] = None
+
+
+def reads_a_table(command: Callable[..., None]) -> Callable[..., None]:
+    """A command with the options of `Reading` in the place of its argument `reading`."""
+    signature = inspect.signature(command, eval_str=True)
+    keyword_only = inspect.Parameter.KEYWORD_ONLY
+    options = {
+        name: inspect.Parameter(name, keyword_only, default=Reading._field_defaults[name], annotation=annotation)
+        for name, annotation in get_type_hints(Reading, include_extras=True).items()
+    }
+    parameters: list[inspect.Parameter] = []
+    for parameter in signature.parameters.values():
+        is_named = parameter.kind is not inspect.Parameter.VAR_KEYWORD
+        own = [parameter.replace(kind=keyword_only) if is_named else parameter]
+        parameters += options.values() if parameter.name == "reading" else own
+
+    @functools.wraps(command)
+    def wrapper(**values: Any) -> None:
+        reading = Reading(**{name: values.pop(name) for name in options})
+        command(reading=reading, **values)
+
+    wrapper.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return wrapper
+
+
+def read_data(data: str, reading: Reading) -> pd.DataFrame:
     """The table behind an argument: a bundled data set by name, or a file."""
     from grandag import datasets
-    from grandag.table import TableError, read_table
+    from grandag.reading import read_table, select_columns
 
-    frame = datasets.load(data).data if data in datasets.DATASETS else read_table(data)
-    if columns is None:
-        return frame
-    wanted = [name.strip() for name in columns.split(",")]
-    unknown = [name for name in wanted if name not in frame.columns]
-    if unknown:
-        raise TableError(f"{data!r} has no column {unknown[0]!r}: it has {', '.join(map(str, frame.columns))}.")
-    return frame[wanted]
+    if data in datasets.DATASETS:
+        frame = datasets.load(data).data
+    else:
+        frame = read_table(
+            data,
+            separator={"tab": "\t", "space": r"\s+"}.get(reading.separator or "", reading.separator),
+            decimal=reading.decimal,
+            encoding=reading.encoding,
+            na_values=[] if reading.na_values is None else [text.strip() for text in reading.na_values.split(",")],
+        )
+    return select_columns(frame, reading.columns, reading.exclude)
 
 
 def the_graph(argument: str, other: Any = None) -> Any:

@@ -12,7 +12,7 @@ __all__ = ["RESULT_FILES", "check_output_directory", "check_output_file"]
 
 RESULT_FILES = (
     "edges.csv", "graph.gml", "graph.json", "graph.dot", "graph.svg", "model.npz", "report.md", "run.json",
-    "confidence.csv", "trials.csv", "best.json",
+    "confidence.csv", "consensus.svg", "consensus.json", "trials.csv", "best.json",
 )  # fmt: skip
 """What `fit` and `tune` write to their directory."""
 

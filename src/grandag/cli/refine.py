@@ -9,15 +9,16 @@ from typing import Annotated
 
 import typer
 
-from grandag.cli.common import DATA, OUTPUT, AsJson, Columns, Quiet, Seed, visible
+from grandag.cli.common import DATA, OUTPUT, AsJson, Quiet, Seed, visible
 from grandag.cli.exits import INTERRUPTED
-from grandag.cli.inputs import read_data, the_graph
+from grandag.cli.inputs import Reading, read_data, reads_a_table, the_graph
 from grandag.cli.outputs import check_output_file
 from grandag.progress import progress_line
 
 __all__ = ["refine"]
 
 
+@reads_a_table
 def refine(
     graph: Annotated[
         str, typer.Argument(help="A DAG: a graph file, a model that `fit` wrote, or the name of a bundled data set.")
@@ -25,7 +26,7 @@ def refine(
     data: Annotated[str, typer.Argument(help="The table: a file, or the name of a bundled data set.")],
     seed: Seed = 0,
     n_jobs: Annotated[int, typer.Option(help="Threads, -1 for all cores; results do not depend on it.")] = -1,
-    columns: Columns = None,
+    reading: Reading = Reading(),  # noqa: B008
     knowledge: Annotated[
         Path | None,
         typer.Option(help="Forbidden and required edges: a file in TOML or Tetrad's format.", rich_help_panel=DATA),
@@ -60,7 +61,7 @@ def refine(
     check_output_file(output, graph, data, knowledge)
     if output is not None:
         check_ending(output)
-    table = as_table(read_data(data, columns), missing=missing)
+    table = as_table(read_data(data, reading), missing=missing)
     given = the_graph(graph, (np.zeros((len(table.names),) * 2, dtype=bool), table.names))
     before = judge(given, table, random_state=seed, n_jobs=n_jobs)
     with nullcontext(None) if quiet else progress_line() as listener:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from grandag.cli.common import AsJson
+from grandag.cli.common import AsJson, visible
 from grandag.cli.inputs import the_graph
 
 __all__ = ["score"]
@@ -23,6 +23,7 @@ def score(
         ),
     ],
     truth: Annotated[str, typer.Argument(help="The true graph: a file as above, or the name of a bundled data set.")],
+    edges: Annotated[bool, typer.Option("--edges", help="List the graphs edge by edge, too.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Compare an estimated graph with the true one: SHD, SHD-C, SID with bounds, errors by kind, and more."""
@@ -34,12 +35,18 @@ def score(
         warnings.showwarning = lambda message, *_, **__: typer.echo(f"Warning: {message}", err=True)
         estimated = the_graph(estimate)
         true = the_graph(truth, estimated)
-        facts = metrics.score(true, the_graph(estimate, true))
+        estimated = the_graph(estimate, true)
+        facts = metrics.score(true, estimated)
+    differences = metrics.edge_differences(true, estimated).to_dict(orient="records") if edges else []
     if as_json:
+        facts = {**facts, "edges": differences} if edges else facts
         typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
         return
     for title, value in _score_rows(facts):
         typer.echo(f"{title:<22}{value:>9}")
+    for edge in differences:
+        pair = f"{edge['source']} {edge['truth'] or edge['estimate']} {edge['target']}"
+        typer.echo(f"{edge['difference']:<18} {visible(pair)}")
     for note in facts["notes"]:
         typer.echo(f"Note: {note}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,18 +12,27 @@ from rich.markup import escape
 from rich.table import Table
 
 from grandag.cli.common import visible
-from grandag.report.facts import edge_table, explanations, headline
+from grandag.report.facts import headline
+from grandag.showing import edge_table, explanations
+from grandag.wording import counted
 
 if TYPE_CHECKING:
+    from grandag.comparison import Comparison
     from grandag.learned import Learned
     from grandag.tuning.tune import Tuning
 
-__all__ = ["print_refinement", "print_result", "print_trials"]
+__all__ = ["print_comparison", "print_refinement", "print_result", "print_trials"]
+
+
+def _console() -> Console:
+    """Standard output; in a pipe or a file lines are as long as they are, so that no name is broken."""
+    console = Console()
+    return console if console.is_terminal else Console(width=100_000)
 
 
 def print_result(facts: dict[str, Any], output: Path | None, most: int = 40) -> None:
-    """The edges as a table, then one line on the run."""
-    console = Console()
+    """The edges as a table, then one line on the run, and its notes."""
+    console = _console()
     header, rows = edge_table(facts["edges"][:most])
     table = Table(box=box.SIMPLE_HEAD)
     for position, name in enumerate(header):
@@ -32,17 +42,20 @@ def print_result(facts: dict[str, Any], output: Path | None, most: int = 40) -> 
     console.print(table)
     n_edges = len(facts["edges"])
     if n_edges > most:
-        console.print(f"... and {n_edges - most} weaker edges (use --output or --json for all)", highlight=False)
+        rest = counted(n_edges - most, "weaker edge")
+        console.print(f"... and {rest} (use --output or --json for all)", highlight=False)
     for explanation in explanations(header):
         console.print(explanation, highlight=False)
     console.print(headline(facts), highlight=False)
+    for note in facts["notes"]:
+        console.print(f"Note: {visible(note)}", highlight=False, markup=False)
     if output is not None:
         console.print(f"Drawing: {output / 'graph.svg'}; all files in {output}/", highlight=False)
 
 
 def print_refinement(before: Learned, after: Learned) -> None:
     """The edges of a refined graph beside those of the given one, and the evidence of both."""
-    console = Console()
+    console = _console()
     table = Table("source", "target", box=box.SIMPLE_HEAD)
     table.add_column("evidence", justify="right")
     table.add_column("in the given graph")
@@ -59,12 +72,44 @@ def print_refinement(before: Learned, after: Learned) -> None:
     totals = before.values["evidence"], after.values["evidence"]
     console.print(f"Evidence in nats: {totals[0]:,.1f} as given, {totals[1]:,.1f} refined.", highlight=False)
     for note in after.notes:
-        console.print(visible(note), highlight=False, markup=False)
+        console.print(f"Note: {visible(note)}", highlight=False, markup=False)
+
+
+def print_comparison(comparison: Comparison, most: int = 40) -> None:
+    """The table of methods, and the edges by method."""
+    console = _console()
+    table = Table(box=box.SIMPLE_HEAD)
+    for position, name in enumerate(("method", "edges", "held-out", "seconds", "agreement", "converged")):
+        table.add_column(name, justify="right" if position else "left")
+    for row in comparison.table().to_dict(orient="records"):
+        if row["method"] in comparison.results:
+            agreement = "-" if math.isnan(row["agreement"]) else f"{row['agreement']:.0%}"
+            facts = (str(row["edges"]), f"{row['held_out']:.3f}", f"{row['seconds']:.1f}", agreement)
+            table.add_row(row["method"], *facts, "yes" if row["converged"] else "no")
+    console.print(table)
+    edges = comparison.edges()
+    matrix = Table(box=box.SIMPLE_HEAD)
+    for position, name in enumerate(edges.columns):
+        matrix.add_column(name, justify="left" if position < 2 else "center", overflow="fold")
+    for cells in edges.head(most).astype(str).to_numpy():
+        matrix.add_row(*(escape(visible(cell)) for cell in cells))
+    console.print(matrix)
+    if len(edges) > most:
+        rest = counted(len(edges) - most, "more pair")
+        console.print(f"... and {rest} (use --output, --report or --json for all)", highlight=False)
+    for entry in comparison.entries:
+        if entry.failure:
+            console.print(f"{entry.method} failed: {entry.failure}", highlight=False, markup=False)
+    console.print(
+        "Held-out: log-likelihood per row and variable of 20 % of the rows, by a fit to the others; more is better.\n"
+        "Agreement: share of the edges that at least half of the other methods have, in whatever direction.",
+        highlight=False,
+    )
 
 
 def print_trials(result: Tuning, most: int = 5) -> None:
-    """The best trials as a table, those that converged first, then one line on the search."""
-    console = Console()
+    """The best trials as a table, those that converged first."""
+    console = _console()
     table = Table("trial", "parameters", box=box.SIMPLE_HEAD)
     for name in ("score", "edges", "converged", "seconds"):
         table.add_column(name, justify="right")
@@ -74,7 +119,6 @@ def print_trials(result: Tuning, most: int = 5) -> None:
         facts = (f"{fit.score:.4f}", f"{fit.n_edges:,}", "yes" if fit.converged else "no", f"{fit.seconds:.1f}")
         table.add_row(str(trial.number), parameters, *facts)
     console.print(table)
-    console.print(result.describe(), highlight=False)
 
 
 def _value_text(value: Any) -> str:

@@ -10,10 +10,10 @@ from typing import Annotated, Any
 
 import typer
 
-from grandag.cli.common import OUTPUT, AsJson, Columns, Quiet
+from grandag.cli.common import OUTPUT, AsJson, Quiet
 from grandag.cli.exits import INTERRUPTED, NOT_CONVERGED
 from grandag.cli.fit import DATA_HELP, DEFAULT_METHOD, METHOD_NAMES, learn, show
-from grandag.cli.inputs import read_data
+from grandag.cli.inputs import Reading, read_data, reads_a_table
 from grandag.cli.options import given_values
 from grandag.cli.outputs import check_output_directory
 from grandag.progress import progress_lines
@@ -29,6 +29,7 @@ class Sampler(StrEnum):
     genetic = "genetic"
 
 
+@reads_a_table
 def tune(
     data: Annotated[str, typer.Argument(help=DATA_HELP)],
     method: Annotated[
@@ -47,7 +48,7 @@ def tune(
     n_jobs: Annotated[
         int | None, typer.Option(help="Trials at a time, one thread each. Default: one per core.")
     ] = None,
-    columns: Columns = None,
+    reading: Reading = Reading(),  # noqa: B008
     output: Annotated[
         Path | None,
         typer.Option(
@@ -71,7 +72,7 @@ def tune(
 
     fixed = given_values(parameters)
     check_output_directory(output, data, fixed.get("knowledge"))
-    table = as_table(read_data(data, columns), missing=fixed.get("missing", "error"))
+    table = as_table(read_data(data, reading), missing=fixed.get("missing", "error"))
     start = time.perf_counter()
     try:
         with nullcontext(None) if quiet else progress_lines() as listener:

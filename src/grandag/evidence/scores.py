@@ -56,7 +56,7 @@ class LocalScores:
         self.promising = float(np.sqrt(2 * max(self.cost_per_edge - _UNSURE, 0.0)))
         shuffled = np.ascontiguousarray(columns[rng.permutation(n)].T, dtype=np.float32)
         self._columns, self._few_columns = shuffled, np.ascontiguousarray(shuffled[:, : config.n_few_rows])
-        self.scale = n / self._few_columns.shape[1]
+        self.scale = float(n / self._few_columns.shape[1])
         self.n_blocks = 1 if n <= config.max_rows_at_once else -(-n // config.block_rows)
         self._few: dict[tuple[int, Parents], Fit] = {}
         self._full: dict[tuple[int, Parents], Fit] = {}

@@ -160,7 +160,7 @@ def _most_gained(scores: LocalScores, parents: Parents, child: int, new: Parents
     """What few rows say that a child would gain at most by choosing among new parents: it may take one of them only."""
     evidence = scores.few(child, new, parents) - scores.few(child, parents)
     n_fewer = len(set(parents) - set(new)) - (not set(new) <= set(parents))
-    return float(scores.scale) * evidence + scores.cost_per_edge * n_fewer
+    return scores.scale * evidence + scores.cost_per_edge * n_fewer
 
 
 def _carry_out(

@@ -29,6 +29,9 @@ MAX_KNOTS = 2000
 _SMALLEST_VARIANCE = 1e-11
 """Smallest variance of a combination of functions of variance 1, beside the line; less is rounding."""
 
+_SAME = 1e-10
+"""Values that differ by less than this part of the standard deviation differ by rounding."""
+
 _DENSE_BELOW = 40
 """With so few distinct values a dense eigenproblem is cheaper and safer than an iterative one."""
 
@@ -154,15 +157,20 @@ def _reflection(sums: np.ndarray) -> np.ndarray:
 def spline_basis(x: np.ndarray, k: int) -> SplineBasis:
     """The basis of rank k (fewer for a column with fewer distinct values) over the rows of a column."""
     x = np.asarray(x, dtype=np.float64)
-    distinct = np.unique(x)
     centre, scale = float(x.mean()), float(x.std())
-    knots = (_representatives(distinct) - centre) / scale
+    knots = (_representatives(_distinct(x, scale)) - centre) / scale
     k = min(k, len(knots))
     coefficients, penalty = _bending_functions(knots, k) if k > 2 else (np.zeros((len(knots), 0)), np.zeros((0, 0)))
     functions = _Functions(knots, coefficients, centre, scale)
     means, products = _moments(functions, x)
     rotation, diagonal, unit = _diagonalise(products, penalty)
     return SplineBasis(functions, means, products, penalty / unit, rotation, diagonal)
+
+
+def _distinct(x: np.ndarray, scale: float) -> np.ndarray:
+    """The sorted values of a column; those that differ by rounding, as 0.1 + 0.2 and 0.3 do, are one."""
+    values = np.unique(x)
+    return np.asarray(values[np.append(True, np.diff(values) > _SAME * scale)])
 
 
 def _representatives(distinct: np.ndarray) -> np.ndarray:

@@ -141,7 +141,7 @@ class _Products:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AdditiveFit:
     """A fitted additive regression."""
 
@@ -151,6 +151,11 @@ class AdditiveFit:
     parents: tuple[int, ...]
     log_smoothing: np.ndarray  # (q,)
     solution: _Solution  # of the standardised target
+
+    def __repr__(self) -> str:
+        names = self.table.names
+        terms = " + ".join(f"s({names[parent]})" for parent in self.parents) or "1"
+        return f"<AdditiveFit: {names[self.target]} ~ {terms}, {self.table.n_rows:,} rows>"
 
     @property
     def k(self) -> int:
@@ -430,16 +435,21 @@ def _minimise(problem: _Problem, start: np.ndarray) -> tuple[np.ndarray, _Soluti
 def _search(problem: _Problem, rho: np.ndarray, solution: _Solution) -> tuple[np.ndarray, _Solution]:
     """Newton's steps of at most 5 where the criterion is convex, else steepest descent by 1; halved until it falls.
 
-    Ends when the criterion falls by less than 1e-7 and its gradient is below the cube root of that, relative to
-    1 + criterion.
+    A parameter on which the criterion does not depend, up to rounding, stays as it is: the sign of its curvature is a
+    matter of chance, and would decide between the two kinds of step, and so between minima. Ends when the criterion
+    falls by less than 1e-7 and its gradient is below the cube root of that, relative to 1 + criterion.
     """
     for iteration in range(400):
         gradient, hessian = _derivatives(solution)
-        descent = -gradient / max(float(np.abs(gradient).max()), 1e-300)
-        values, vectors = np.linalg.eigh(hessian)
+        moves = (np.abs(gradient) > _ROUNDING) | (np.abs(np.diagonal(hessian)) > _ROUNDING)
+        if not moves.any():
+            return rho, solution
+        descent = np.where(moves, -gradient, 0.0) / max(float(np.abs(gradient).max()), 1e-300)
+        values, vectors = np.linalg.eigh(hessian[np.ix_(moves, moves)])
         step, is_newton = descent, bool((values > 0).all())
         if is_newton:
-            step = -vectors @ ((vectors.T @ gradient) / values)
+            step = np.zeros_like(rho)
+            step[moves] = -vectors @ ((vectors.T @ gradient[moves]) / values)
             step = step * min(1.0, 5.0 / np.abs(step).max())
         before, proposed = solution.criterion, solution
         for attempt in range(15):

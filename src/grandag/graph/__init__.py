@@ -13,6 +13,7 @@ class: functions take the matrix and, where they need them, the names.
 from grandag.graph.algebra import (
     ancestors,
     directed_part,
+    edge_mark,
     is_acyclic,
     skeleton,
     topological_order,
@@ -67,6 +68,7 @@ __all__ = [
     "as_graph",
     "check_ending",
     "directed_part",
+    "edge_mark",
     "from_adjacency_table",
     "from_causal_learn",
     "from_dagitty",

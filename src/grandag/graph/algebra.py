@@ -12,12 +12,19 @@ __all__ = [
     "ancestors",
     "compose",
     "directed_part",
+    "edge_mark",
     "is_acyclic",
     "skeleton",
     "topological_order",
     "undirected_components",
     "undirected_part",
 ]
+
+
+def edge_mark(adjacency: np.ndarray, source: int, target: int) -> str:
+    """How a graph has a pair of nodes: -> (source to target), <-, -- (undirected), or nothing."""
+    there, back = bool(adjacency[source, target]), bool(adjacency[target, source])
+    return {(True, True): "--", (True, False): "->", (False, True): "<-", (False, False): ""}[there, back]
 
 
 def is_acyclic(adjacency: np.ndarray) -> bool:

@@ -6,6 +6,7 @@ An undirected edge is `dir=none` in DOT, `--` in dagitty's text and in edge tabl
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -16,6 +17,7 @@ from xml.etree.ElementTree import ParseError
 import networkx as nx
 import numpy as np
 
+from grandag.drawing import Drawing, to_svg
 from grandag.graph.algebra import undirected_part
 from grandag.graph.boundary import GraphError, Named, as_graph, as_named, as_networkx, from_networkx
 from grandag.graph.dot import Edge, parse
@@ -60,7 +62,8 @@ def to_dot(graph: Any, names: Sequence[str] | None = None) -> str:
     lines = [f"  {_quoted(node)};" for node in graph]
     for source, target, attributes in _lines(graph):
         labels = ["dir=none"] if attributes.get("undirected") else []
-        labels += [f"{name}={value:.6g}" for name, value in attributes.items() if isinstance(value, float)]
+        numbers = {name: f"{value:.6g}" for name, value in attributes.items() if isinstance(value, float)}
+        labels += [f"{_bare_or_quoted(name)}={_bare_or_quoted(number)}" for name, number in numbers.items()]
         label = f" [{', '.join(labels)}]" if labels else ""
         lines.append(f"  {_quoted(source)} -> {_quoted(target)}{label};")
     return "\n".join(["digraph {", *lines, "}", ""])
@@ -74,22 +77,41 @@ def _lines(graph: nx.DiGraph[str]) -> Iterable[tuple[str, str, dict[str, Any]]]:
             yield source, target, attributes
 
 
+_BARE = re.compile(
+    r"(?!(?:strict|graph|digraph|subgraph|node|edge)$)[a-z_]\w*|-?(?:\.\d+|\d+(?:\.\d*)?)", re.ASCII | re.I
+)
+"""What Graphviz reads without quotes: words but its own, and numbers without an exponent."""
+
+_ENTITY = re.compile(r"&(?:#\d+|#x[\da-f]+|[a-z]\w*);", re.ASCII | re.I)
+"""What Graphviz takes for one character, as in HTML."""
+
+
+def _bare_or_quoted(text: str) -> str:
+    return text if _BARE.fullmatch(text) else _quoted(text)
+
+
 def _quoted(name: str) -> str:
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+    """A name for Graphviz: entities are to be read as they stand, and a percent sign first would make it anonymous."""
+    escaped = _ENTITY.sub(lambda entity: "&amp;" + entity[0][1:], name.replace("\\", "\\\\").replace('"', '\\"'))
+    return f'"{re.sub("^%", "&#37;", escaped)}"'
 
 
 def from_dot(text: str) -> Named:
     """A graph from Graphviz text, `digraph` or `graph`: nodes, chains of edges, `dir`; other attributes are ignored."""
     _, nodes, edges = parse(text, kinds=("digraph", "graph"), escaped='"\\')
-    return _from_arrows(nodes, [_with_direction(edge) for edge in edges])
+    return _from_arrows([_unescaped(node) for node in nodes], [_with_direction(edge) for edge in edges])
+
+
+def _unescaped(name: str) -> str:
+    return _ENTITY.sub(lambda entity: html.unescape(entity[0]), name)
 
 
 _DIRECTIONS = {"forward": "->", "back": "<-", "none": "--", "both": "<->"}
 
 
 def _with_direction(edge: Edge) -> Edge:
-    return edge._replace(arrow=_DIRECTIONS.get(edge.attributes.get("dir", ""), edge.arrow))
+    arrow = _DIRECTIONS.get(edge.attributes.get("dir", ""), edge.arrow)
+    return edge._replace(source=_unescaped(edge.source), arrow=arrow, target=_unescaped(edge.target))
 
 
 def _from_arrows(nodes: Sequence[str], edges: Iterable[Edge]) -> Named:
@@ -210,23 +232,36 @@ def to_edge_table(graph: Any, names: Sequence[str] | None = None) -> pd.DataFram
     return pd.DataFrame(rows, columns=["source", "type", "target"], dtype=str)
 
 
+_ENDS = (("source", "target"), ("cause", "effect"), ("from", "to"), ("parent", "child"))
+"""What people call the two columns of an edge table, in small or capital letters."""
+
+
 def from_edge_table(table: pd.DataFrame, names: Sequence[str] | None = None) -> Named:
     """A graph from columns source, target and, if there are undirected edges, type (-> or --).
 
-    `names` are all nodes in their order; without them the nodes are those that have an edge, in order of appearance.
+    Source and target may also be called cause and effect, from and to, or parent and child. `names` are all nodes in
+    their order; without them the nodes are those that have an edge, in order of appearance.
     """
-    for column in ("source", "target"):
-        if column not in table.columns:
-            found = ", ".join(map(str, table.columns))
-            raise GraphError(f"An edge table has columns source and target; this one has {found}: rename them.")
-    arrows = table["type"] if "type" in table.columns else ["->"] * len(table)
-    edges = [(str(s), str(t), str(arrow)) for s, t, arrow in zip(table["source"], table["target"], arrows, strict=True)]
+    ends = _ends(table.columns)
+    if ends is None:
+        found = ", ".join(map(str, table.columns))
+        raise GraphError(f"An edge table has columns source and target; this one has {found}: rename them.")
+    columns = {str(column).strip().lower(): column for column in table.columns}
+    arrows = table[columns["type"]] if "type" in columns else ["->"] * len(table)
+    sources, targets = (table[columns[end]] for end in ends)
+    edges = [(str(s), str(t), str(arrow)) for s, t, arrow in zip(sources, targets, arrows, strict=True)]
     if names is None:
         nodes = list(dict.fromkeys(name for source, target, _ in edges for name in (source, target)))
     else:
         nodes = list(names)
         _check_known(nodes, edges)
     return _from_arrows(nodes, [Edge(source, arrow, target, {}) for source, target, arrow in edges])
+
+
+def _ends(columns: Iterable[Any]) -> tuple[str, str] | None:
+    """What the columns of an edge table are called, if these are columns of one."""
+    known = {str(column).strip().lower() for column in columns}
+    return next((ends for ends in _ENDS if known.issuperset(ends)), None)
 
 
 def to_adjacency_table(graph: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
@@ -269,6 +304,7 @@ _FORMATS = {
 _FORMULA = re.compile(r"[=+\-@\t\r]")
 _NOT_IN_XML = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
+_DRAWINGS = (".svg", ".png")
 _ENDINGS = ", ".join([*_FORMATS, *_SEPARATORS, ".npy"])
 
 
@@ -276,11 +312,13 @@ def write_graph(graph: Any, path: str | Path) -> None:
     """Write a graph in the format of the file's ending.
 
     .dot .gv (Graphviz), .dagitty .txt (dagitty), .gml, .graphml, .json, .csv .tsv (adjacency table with names), .npy
-    (the matrix alone).
+    (the matrix alone); .svg and .png are drawings, which cannot be read again. PNG needs `pip install 'grandag[png]'`.
     """
     path = Path(path)
     check_ending(path)
-    if path.suffix in _FORMATS:
+    if path.suffix in _DRAWINGS:
+        _draw(graph, path)
+    elif path.suffix in _FORMATS:
         write_text(path, _FORMATS[path.suffix].to_text(graph))
     elif path.suffix in _SEPARATORS:
         write_text(path, to_adjacency_table(graph).to_csv(sep=_SEPARATORS[path.suffix]))
@@ -291,15 +329,28 @@ def write_graph(graph: Any, path: str | Path) -> None:
 
 def check_ending(path: str | Path) -> None:
     """Raise if no format for graphs has this ending."""
-    if Path(path).suffix not in {*_FORMATS, *_SEPARATORS, ".npy"}:
-        raise GraphError(f"{Path(path).name!r} does not end in one of {_ENDINGS}: choose the format by the ending.")
+    if Path(path).suffix not in {*_FORMATS, *_SEPARATORS, *_DRAWINGS, ".npy"}:
+        endings = ", ".join([_ENDINGS, *_DRAWINGS])
+        raise GraphError(f"{Path(path).name!r} does not end in one of {endings}: choose the format by the ending.")
+
+
+def _draw(graph: Any, path: Path) -> None:
+    """Lines are as wide as edges are frequent over refits, or else by their evidence or strength, where it is known."""
+    graph = as_networkx(graph)
+    known = {name for *_, attributes in graph.edges(data=True) for name in attributes}
+    width_by = next((fact for fact in ("frequency", "evidence") if fact in known), "strength")
+    try:
+        Drawing(to_svg(graph, width_by=width_by)).save(path)
+    except ValueError as error:
+        raise GraphError(str(error)) from None
 
 
 def read_graph(path: str | Path, nodes: Sequence[str] = ()) -> tuple[np.ndarray, tuple[str, ...] | None]:
     """Matrix and names (None for .npy) from a file in any of the formats that `write_graph` writes, by its ending.
 
-    A table (.csv, .tsv) with columns source and target is an edge table, any other an adjacency table. An edge table
-    leaves out nodes without edges: `nodes` are added to it, if it has not got them.
+    A table (.csv, .tsv) with columns source and target (or cause and effect, from and to, parent and child) is an edge
+    table, any other an adjacency table. An edge table leaves out nodes without edges: `nodes` are added to it, if it
+    has not got them.
     """
     path = Path(path)
     if not path.exists():
@@ -322,12 +373,17 @@ def _read_table(path: Path, separator: str, nodes: Sequence[str]) -> Named:
 
     rows = pd.read_csv(path, sep=separator, header=None, dtype=str, keep_default_na=False)
     header, cells = rows.iloc[0].tolist(), rows.iloc[1:].reset_index(drop=True)
-    if {"source", "target"} <= set(header):
+    if header[0] != "" and _ends(header) is not None:
         edges = cells.set_axis(header, axis=1)
-        edges[["source", "target"]] = edges[["source", "target"]].map(_without_mark)
+        edges = edges.map(_without_mark)
         _, names = from_edge_table(edges)
         return from_edge_table(edges, [*names, *(node for node in nodes if node not in set(names))])
     if header[0] == "" or sorted(cells[0]) == sorted(header[1:]):
         cells = cells.set_index(0)
         header = header[1:]
+    elif not cells.stack().str.fullmatch("[01.]+|True|False").all():
+        raise GraphError(
+            f"The columns {', '.join(header)} are neither those of an adjacency table, which holds 0 and 1, nor those "
+            "of an edge table: name them source and target, the cause first."
+        )
     return from_adjacency_table(cells.set_axis(header, axis=1).replace({"True": "1", "False": "0"}))

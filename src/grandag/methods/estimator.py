@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 import textwrap
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -15,10 +14,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transf
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from grandag import parameters
 from grandag.diagnostics import (
+    MAX_ROWS,
     Concern,
     column_concerns,
     constant_concerns,
@@ -26,10 +27,11 @@ from grandag.diagnostics import (
     graph_concerns,
     noise_concerns,
 )
+from grandag.drawing import Drawing
 from grandag.engine.compiled import announcing_compilation
-from grandag.graph import to_networkx, topological_order
+from grandag.graph import topological_order
 from grandag.knowledge import Knowledge
-from grandag.learned import Learn, Learned, NotConvergedWarning, TrainingError
+from grandag.learned import DoubtWarning, Learn, Learned, NotConvergedWarning, TrainingError
 from grandag.methods.registry import name_of
 from grandag.methods.stages.linear_gaussian import LinearConditional
 from grandag.methods.storage import save
@@ -46,7 +48,10 @@ from grandag.parameters import (
     plain,
 )
 from grandag.progress import Listener, progress_line
+from grandag.resampling import confidence
 from grandag.table import Table, TableError, as_table, constant_columns
+from grandag.table_diagnostics import discrete_columns, order_concerns, table_concerns
+from grandag.wording import counted, levels_to_the_user
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -57,6 +62,8 @@ _FROM_TESTS = ("p_value_", "p_values_", "degrees_of_freedom_")
 """Results that only pruning has."""
 
 Class = TypeVar("Class", bound=type)
+
+_REFITS_OF_AN_EFFECT = 20
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
@@ -106,7 +113,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     missing: str = parameter(
         "error", one_of("error", "drop"), "Rows with missing or infinite values: stop with an error, or drop them."
     )
-    verbose: bool = parameter(False, boolean, "Show a progress line on a terminal.")
+    verbose: bool = parameter(False, boolean, "Show a progress line on a terminal or in a notebook.")
 
     @classmethod
     def preset(cls, name: str, **parameters: Any) -> Self:
@@ -142,7 +149,14 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         for concern in learned.concerns:
             if concern.is_urgent:
                 category = NotConvergedWarning if concern.kind == "not converged" else UserWarning
-                warnings.warn(concern.message, category, stacklevel=_levels_to_the_user())
+                warnings.warn(concern.message, category, stacklevel=levels_to_the_user())
+        others = [concern for concern in learned.concerns if not concern.is_urgent]
+        if others:
+            kinds = ", ".join(dict.fromkeys(concern.kind for concern in others))
+            message = (
+                f"{counted(len(others), 'reason')} to doubt the graph ({kinds}): `warnings_` has numbers and advice."
+            )
+            warnings.warn(message, DoubtWarning, stacklevel=levels_to_the_user())
         return self
 
     def _learn_from(self, table: Table, values: Mapping[str, Any], held_out: Any, listener: Listener | None) -> Learned:
@@ -158,7 +172,9 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         learned = type(self).learn(varying, knowledge, config, self._generator(), listener, held_out)
         learned = learned.with_constants(table.names, np.where(is_constant, table.values[0], np.nan))
         concerns = _concerns(learned, table, varying, checks_noise=self.checks_noise)
-        return replace(learned, notes=(*_notes(learned, table), *learned.notes), concerns=concerns)
+        values = {**learned.values, "observed": np.quantile(table.values, np.linspace(0, 1, 5), axis=0)}
+        notes = (*_notes(learned, table), *learned.notes)
+        return replace(learned, values=values, notes=notes, concerns=concerns)
 
     @classmethod
     def config_type(cls) -> type[Any]:
@@ -250,12 +266,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     @property
     def graph_(self) -> nx.DiGraph[str]:
         """The graph as a networkx DiGraph with the table's column names; edges carry what `edges_` says of them."""
-        learned = self._fitted()
-        graph = to_networkx(learned.adjacency, learned.names)
-        for edge in learned.facts_of(learned.adjacency).to_dict(orient="records"):
-            facts = {str(column): value for column, value in edge.items()}
-            graph.edges[facts.pop("source"), facts.pop("target")].update(facts)
-        return graph
+        return self._fitted().graph
 
     @property
     def p_values_(self) -> np.ndarray:
@@ -296,6 +307,20 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             raise TrainingError(f"This model has a graph but no conditionals{advice}")
         return model
 
+    def plot(self) -> Drawing:
+        """The graph as a drawing: shown in a notebook, or written by `plot().save("graph.svg")`."""
+        return self._fitted().plot()
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the result of a fit; before it, the parameters."""
+        learned = self.__dict__.get("learned_")
+        if learned is None:
+            return str(estimator_html_repr(self))
+        return str(learned.html(f"{type(self).__name__}: {learned.size}"))
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
     def sample(self, n: int, random_state: Any = None) -> pd.DataFrame:
         """New rows of the learned distribution."""
         return self.model_.sample(n, random_state)
@@ -304,9 +329,38 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         """The model in which these variables have been set: `intervene({"PKA": 2.0}).sample(n)`, `.mean()`."""
         return self.model_.intervene(values)
 
-    def average_effect(self, cause: str, outcome: str, **options: Any) -> Effect:
-        """The change of the outcome's mean by an intervention on the cause: see `CausalModel.average_effect`."""
-        return self.model_.average_effect(cause, outcome, **options)
+    def average_effect(
+        self,
+        cause: str,
+        outcome: str,
+        X: Any = None,
+        *,
+        resamples: int | Sequence[Any] | None = None,
+        n_jobs: int | None = -1,
+        random_state: Any = 0,
+        **options: Any,
+    ) -> Effect:
+        """The change of the outcome's mean by an intervention on the cause: see `CausalModel.average_effect`.
+
+        Args:
+            cause: The variable that is set.
+            outcome: The variable that is looked at.
+            X: The table that the model was fitted to, for an interval: the method is refitted to bootstrap samples of
+                it, graph and curves. Without it, and without fitted models as `resamples`, there is no interval.
+            resamples: Number of refits, by default 20, or models that were fitted to resampled rows.
+            n_jobs: Processes for the refits, -1 for all cores.
+            random_state: Seed of the refits and of the draws behind the means.
+            options: `low`, `high`, `level` and `n` of `CausalModel.average_effect`.
+        """
+        model = self.model_
+        if resamples is None:
+            resamples = () if X is None else _REFITS_OF_AN_EFFECT
+        if isinstance(resamples, int):
+            if X is None:
+                raise ParameterError("resamples", "needs the table to refit to: average_effect(cause, outcome, X).")
+            refits = confidence(self, X, resamples, random_state=random_state, n_jobs=n_jobs, keep_models=True)
+            resamples = refits.models
+        return model.average_effect(cause, outcome, resamples=resamples, random_state=random_state, **options)
 
     def log_prob(self, X: Any) -> pd.Series:
         """log p(x) of each row of X."""
@@ -389,10 +443,10 @@ def _like(X: Any, training: Table, missing: str, estimator: str) -> Table:
 
 def _notes(learned: Learned, table: Table) -> list[str]:
     """Notes that come before those of the method itself."""
-    notes = []
+    notes = [*table.notes]
     if table.n_dropped:
-        rows = "1 row" if table.n_dropped == 1 else f"{table.n_dropped:,} rows"
-        notes.append(f"Dropped {rows} with missing or infinite values.")
+        n_rows = len(table.values) + table.n_dropped
+        notes.append(f"Dropped {table.n_dropped:,} of {n_rows:,} rows, which have missing or infinite values.")
     if not learned.is_dag and learned.conditionals is not None:
         notes.append("Scores, samples and effects are those of one DAG of the equivalence class (dag_).")
     return notes
@@ -403,20 +457,20 @@ def _concerns(learned: Learned, table: Table, varying: Table, *, checks_noise: b
     copies = copy_concerns(varying.values, varying.names)
     known = [concern.variables for concern in copies]
     model = learned.model
-    noise = noise_concerns(model.check_noise(table)) if model is not None and checks_noise else []
+    noise, order = [], []
+    if model is not None:
+        residuals = model.residuals(table.take(np.arange(min(len(table.values), MAX_ROWS))), standardised=True)
+        order = order_concerns(residuals.to_numpy(), table.names)
+    if model is not None and checks_noise:
+        discrete = np.array(table.names, dtype=object)[discrete_columns(table.values)]
+        noise = noise_concerns(model.check_noise(table), tuple(discrete))
     return (
         *constant_concerns(table.values, table.names),
         *copies,
+        *table_concerns(varying),
         *learned.concerns,
         *column_concerns(table.values, table.names, known),
         *graph_concerns(learned.dag, table.names, len(table.values)),
+        *order,
         *noise,
     )
-
-
-def _levels_to_the_user() -> int:
-    """The stack level, for a warning of the caller, of the first line outside the library and scikit-learn."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("grandag", "sklearn"):
-        level, frame = level + 1, frame.f_back
-    return level

@@ -11,6 +11,7 @@ import dataclasses
 import json
 import types
 import typing
+import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -161,6 +162,11 @@ def load(path: str | Path) -> Any:
     No code in the file is run, and nothing in it is used before names, types, shapes and sizes of all arrays have been
     found to fit together; otherwise a ValueError says what is wrong.
     """
+    if Path(path).exists() and not zipfile.is_zipfile(path):
+        raise ValueError(
+            f"{str(path)!r} is not a model that grandag saved, which is one file that `save` wrote; tables are read by "
+            "`grandag.read_table`, graphs by `grandag.graph.read_graph`."
+        )
     try:
         Path(path).stat()
     except OSError as error:

@@ -6,6 +6,7 @@ order; if one of the two has no names, by position.
 """
 
 from grandag.metrics.adjustment import ancestor_aid, oset_aid, parent_aid
+from grandag.metrics.edge_differences import edge_differences
 from grandag.metrics.edge_errors import EdgeErrors, edge_errors
 from grandag.metrics.edge_scores import EdgeScores, adjacency_scores, direction_scores
 from grandag.metrics.score import score
@@ -21,6 +22,7 @@ __all__ = [
     "adjacency_scores",
     "ancestor_aid",
     "direction_scores",
+    "edge_differences",
     "edge_errors",
     "oset_aid",
     "parent_aid",

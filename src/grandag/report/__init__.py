@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from grandag.report.compare_page import compare_page
 from grandag.report.environment import environment
 from grandag.report.fit_page import fit_page
 
-__all__ = ["environment", "fit_page"]
+__all__ = ["compare_page", "environment", "fit_page"]

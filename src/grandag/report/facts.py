@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,14 +13,9 @@ from grandag.learned import Learned
 from grandag.methods.estimator import StructureLearner
 from grandag.parameters import plain
 from grandag.version import __version__
+from grandag.wording import counted
 
-__all__ = ["FitSummary", "edge_table", "explanations", "headline"]
-
-_EXPLANATIONS = {
-    "evidence": "Evidence is what the log marginal likelihood loses, in nats, when the edge is taken out; 5 nats are "
-    "a factor of 150."
-}
-"""What the reader of a table has to know of a column."""
+__all__ = ["FitSummary", "headline"]
 
 
 @dataclass(frozen=True)
@@ -69,56 +62,19 @@ class FitSummary:
     @functools.cached_property
     def svg(self) -> str:
         """The drawing."""
-        return to_svg(self.model.graph_, width_by=self.learned.width_by)
+        return to_svg(self.learned.graph, width_by=self.learned.width_by)
 
 
 def headline(facts: dict[str, Any]) -> str:
     """One line on how a run went."""
-    parts = [f"{len(facts['nodes'])} nodes, {len(facts['edges'])} edges"]
+    parts = [f"{counted(len(facts['nodes']), 'node')}, {counted(len(facts['edges']), 'edge')}"]
     if "converged" in facts:
-        parts.append(
-            f"{'converged' if facts['converged'] else 'did not converge'} after {facts['n_iter']:,} iterations"
-        )
+        how = "converged" if facts["converged"] else "did not converge"
+        parts.append(f"{how} after {counted(facts['n_iter'], 'iteration')}")
     if "held_out_log_likelihood" in facts:
-        parts.append(f"held-out log-likelihood {facts['held_out_log_likelihood']:.3f}")
+        parts.append(f"held-out log-likelihood per row and variable {facts['held_out_log_likelihood']:.3f}")
     if "evidence" in facts:
         parts.append(f"evidence {facts['evidence']:,.1f}")
     if facts["seconds"] is not None:
         parts.append(f"{facts['seconds']:.1f} s")
     return "; ".join(parts)
-
-
-def edge_table(edges: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
-    """Header and rows of the edges as text, with the columns that are known; evidence stands for the strength."""
-    formats: dict[str, Callable[[Any], str]] = {
-        "type": str,
-        "strength": "{:.3f}".format,
-        "p_value": _p_value_text,
-        "degrees_of_freedom": "{:.1f}".format,
-        "evidence": "{:.1f}".format,
-        "frequency": "{:.2f}".format,
-        "reverse_frequency": "{:.2f}".format,
-        "adjacency_frequency": "{:.2f}".format,
-    }
-    columns = list(edges[0]) if edges else []
-    left_out = {"source", "target", *(["strength"] if "evidence" in columns else [])}
-    known = [name for name in columns if name not in left_out]
-    header = ["source", "target", *(name.replace("_", " ") for name in known)]
-    rows = [
-        [edge["source"], edge["target"], *(_text(edge[name], formats.get(name, "{:.3g}".format)) for name in known)]
-        for edge in edges
-    ]
-    return header, rows
-
-
-def explanations(header: Sequence[str]) -> list[str]:
-    """What the reader of a table with this header has to know."""
-    return [_EXPLANATIONS[name] for name in header if name in _EXPLANATIONS]
-
-
-def _text(value: Any, format_value: Callable[[Any], str]) -> str:
-    return "-" if isinstance(value, float) and math.isnan(value) else format_value(value)
-
-
-def _p_value_text(p_value: float) -> str:
-    return f"{p_value:.1e}" if p_value > 1e-300 else "< 1e-300"

@@ -14,10 +14,11 @@ from markupsafe import Markup
 from grandag.methods.estimator import StructureLearner
 from grandag.metrics.matching import matched
 from grandag.report.environment import environment as this_environment
-from grandag.report.facts import FitSummary, edge_table, explanations, headline
+from grandag.report.facts import FitSummary, headline
 from grandag.report.page import render
 from grandag.report.partial_effects import partial_effect, partial_effect_chart
 from grandag.report.training_charts import connectivity_chart, training_charts
+from grandag.showing import edge_table, explanations
 from grandag.table import Table, as_table
 
 __all__ = ["fit_page", "page_of"]

@@ -31,6 +31,7 @@ from grandag.tuning.held_out import FEWEST_ROWS, HeldOutFit, held_out_fit
 from grandag.tuning.samplers import Search, searching
 from grandag.tuning.spaces import Space, space_of, used_part
 from grandag.version import __version__
+from grandag.wording import counted
 from grandag.writing import replacing_directory
 
 __all__ = ["Trial", "Tuning", "tune"]
@@ -65,7 +66,7 @@ class Trial:
         return self.fit is not None and self.fit.converged
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Tuning:
     """The trials of a search, in the order in which they were drawn."""
 
@@ -77,6 +78,9 @@ class Tuning:
     fixed: Mapping[str, Any]
     trials: tuple[Trial, ...]
     was_interrupted: bool = False
+
+    def __repr__(self) -> str:
+        return f"<Tuning of {self.method}: {counted(len(self.trials), 'trial')}>"
 
     @property
     def frame(self) -> pd.DataFrame:

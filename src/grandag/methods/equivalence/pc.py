@@ -34,6 +34,7 @@ from grandag.methods.stages.linear_gaussian import least_squares, moments
 from grandag.parameters import integer, optional, parameter, probability
 from grandag.progress import Listener, Progress
 from grandag.table import Table
+from grandag.wording import counted
 
 __all__ = ["PC", "Orientation", "PcConfig", "Skeleton", "find_skeleton", "learn", "orient_skeleton"]
 
@@ -187,7 +188,8 @@ def learn(
 
 
 def _notes(found: Skeleton, oriented: Orientation) -> list[str]:
-    notes = [f"{found.n_tests:,} tests given up to {max(found.n_levels - 1, 0)} variables."]
+    most = counted(max(found.n_levels - 1, 0), "variable")
+    notes = [f"{counted(found.n_tests, 'test')} given up to {most}."]
     if oriented.n_left_out:
         notes.append(
             f"The tests contradict each other: {oriented.n_left_out:,} v-structures were left out in favour of "

@@ -83,6 +83,7 @@ def cut_weights(
     np.fill_diagonal(strong, False)
     adjacency = threshold(strength, strong, knowledge.required)
     n_cut = int((strong & ~adjacency & (strength > 0)).sum())
-    notes = (f"Dropped the {n_cut:,} weakest edges above the threshold, which left a cycle.",) if n_cut else ()
+    cut = f"the weakest edge{'' if n_cut == 1 else f's, {n_cut:,},'} above the threshold"
+    notes = (f"Dropped {cut}, which left a cycle.",) if n_cut else ()
     final = final_edges(table, adjacency, strength, knowledge, config, rng, listener)
     return replace(final, notes=(*notes, *final.notes))

@@ -1,0 +1,81 @@
+"""`grandag compare`: several methods on one table. Nothing heavy is imported before it runs."""
+
+from __future__ import annotations
+
+import json
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from grandag.cli.common import DATA, OUTPUT, AsJson, Quiet, Seed
+from grandag.cli.exits import INTERRUPTED
+from grandag.cli.fit import DATA_HELP, METHOD_NAMES
+from grandag.cli.inputs import Reading, read_data, reads_a_table
+from grandag.cli.outputs import check_output_directory, check_output_file
+from grandag.progress import progress_line
+from grandag.writing import write_text
+
+__all__ = ["compare"]
+
+
+@reads_a_table
+def compare(
+    data: Annotated[str, typer.Argument(help=DATA_HELP)],
+    methods: Annotated[
+        str, typer.Option(metavar="NAMES", help=f"Names of methods, separated by commas: {METHOD_NAMES}.")
+    ] = "grandag,cam,notears,ges,pc",
+    preset: Annotated[str, typer.Option(metavar="NAME", help="Preset of all methods.")] = "default",
+    seed: Seed = 0,
+    reading: Reading = Reading(),  # noqa: B008
+    missing: Annotated[
+        str,
+        typer.Option(
+            metavar="[error|drop]",
+            help="Rows with missing or infinite values: stop with an error, or drop them.",
+            rich_help_panel=DATA,
+        ),
+    ] = "error",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Directory for methods.csv and edges.csv.", rich_help_panel=OUTPUT),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="An HTML page: the table, edges by method, and all graphs.", rich_help_panel=OUTPUT),
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Fit several methods to one table: edges, held-out score, time and agreement of each, and who has which edge."""
+    from grandag.comparison import compare as fit_all
+    from grandag.table import as_table
+
+    check_output_directory(output, report, data)
+    check_output_file(report, data, option="--report")
+    names = [name.strip() for name in methods.split(",")]
+    table = as_table(read_data(data, reading), missing=missing)
+    try:
+        with nullcontext(None) if quiet else progress_line() as listener:
+            result = fit_all(table, names, preset=preset, random_state=seed, missing=missing, listener=listener)
+    except KeyboardInterrupt:
+        typer.echo("Interrupted; nothing was written.", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
+        result.table().to_csv(output / "methods.csv", index=False)
+        result.edges().to_csv(output / "edges.csv", index=False)
+    if report is not None:
+        from grandag.report.compare_page import compare_page
+
+        report.parent.mkdir(parents=True, exist_ok=True)
+        write_text(report, compare_page(result, data=data))
+    if as_json:
+        facts = {name: json.loads(frame.to_json(orient="records")) for name, frame in
+                 (("methods", result.table()), ("edges", result.edges()))}  # fmt: skip
+        typer.echo(json.dumps({"data": data, **facts}, indent=2, ensure_ascii=False))
+    elif not quiet:
+        from grandag.cli.terminal import print_comparison
+
+        print_comparison(result)

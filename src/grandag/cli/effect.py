@@ -1,0 +1,75 @@
+"""`grandag effect`: what an intervention does, by a learned model. Nothing heavy is imported before it runs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+
+from grandag.cli.common import CONFIDENCE, AsJson, Quiet, Seed, visible
+from grandag.cli.exits import INTERRUPTED
+from grandag.cli.fit import DATA_HELP, DEFAULT_METHOD, METHOD_NAMES, learn
+from grandag.cli.inputs import Reading, read_data, reads_a_table
+from grandag.cli.options import given_values
+from grandag.methods.registry import build
+
+__all__ = ["effect"]
+
+
+@reads_a_table
+def effect(
+    data: Annotated[str, typer.Argument(help=DATA_HELP)],
+    cause: Annotated[str, typer.Option("--of", help="The column that is set.")],
+    outcome: Annotated[str, typer.Option("--on", help="The column that is looked at.")],
+    low: Annotated[float | None, typer.Option(help="Set the cause to this; by default its lower quartile.")] = None,
+    high: Annotated[float | None, typer.Option(help="Or to this; by default its upper quartile.")] = None,
+    method: Annotated[
+        str, typer.Option(metavar=METHOD_NAMES, help="The method that learns the graph.")
+    ] = DEFAULT_METHOD,
+    preset: Annotated[str, typer.Option(metavar="NAME", help="'default' or 'paper'; options override it.")] = "default",
+    seed: Seed = 0,
+    n_jobs: Annotated[int, typer.Option(help="Processes for the refits, -1 for all cores.")] = -1,
+    reading: Reading = Reading(),  # noqa: B008
+    resamples: Annotated[
+        int, typer.Option(min=2, help="Refits to bootstrap samples, for the interval.", rich_help_panel=CONFIDENCE)
+    ] = 20,
+    level: Annotated[
+        float, typer.Option(help="Share of the refits in the interval.", rich_help_panel=CONFIDENCE)
+    ] = 0.9,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    **parameters: Any,
+) -> None:
+    """Learn a graph, and say how the mean of one column changes when another is set to a high instead of a low value.
+
+    The interval is of refits to bootstrap samples, graph and curves: with few rows it is wide, and says so.
+    """
+    from grandag.table import as_table
+
+    model = build(method, given_values(parameters), preset=preset, seed=seed)
+    table = as_table(read_data(data, reading), missing=model.missing)
+    try:
+        learn(model, table, quiet=quiet)
+        result = model.average_effect(
+            cause,
+            outcome,
+            table,
+            low=low,
+            high=high,
+            resamples=resamples,
+            level=level,
+            n_jobs=n_jobs,
+            random_state=seed,
+        )
+    except KeyboardInterrupt:
+        typer.echo("Interrupted.", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    if as_json:
+        typer.echo(json.dumps({"data": data, "method": method, **asdict(result)}, indent=2, ensure_ascii=False))
+    elif not quiet:
+        typer.echo(visible(result.describe()))
+    if not quiet:
+        for concern in model.learned_.concerns:
+            typer.echo(f"Warning: {visible(concern.message)}", err=True)

@@ -1,0 +1,273 @@
+"""Tables in files, as people have them: separators, decimal commas, encodings and marks of missing values.
+
+What a file does not say is taken from its content where that leaves no doubt, and noted in the frame's
+`attrs["notes"]`, which a fit shows; where it leaves doubt, the usual meaning holds and the arguments decide.
+"""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import csv
+import fnmatch
+import gzip
+import io
+import lzma
+import re
+import warnings
+import zipfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grandag.table import TableError, check_unique, is_number, suggestion
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["read_table", "select_columns"]
+
+_SEPARATORS = {".csv": ",", ".txt": ",", ".tsv": "\t", ".tab": "\t"}
+_WHITESPACE = r"\s+"
+_OTHER_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", _WHITESPACE: "spaces"}
+_BYTE_ORDER_MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16", codecs.BOM_UTF8: "utf-8-sig"}
+_MISSING_MARKS = frozenset({"?", ".", "-", "--", "*"})
+"""Signs without a meaning of their own: in a column of numbers they can only stand for nothing."""
+
+_LOOKED_AT = 50
+"""Lines that decide on the separator."""
+
+
+def read_table(
+    path: str | Path,
+    *,
+    separator: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    na_values: Sequence[str] = (),
+) -> pd.DataFrame:
+    r"""A data frame from a file: CSV, TSV, Parquet or numpy's .npy (without names) by its ending; compressed CSV too.
+
+    Args:
+        path: The file.
+        separator: What stands between columns of a text file: ",", ";", "\t", ... By default found in the file.
+        decimal: The decimal point, "." or ",". By default found in the file.
+        encoding: Of a text file, "latin-1" for example. By default UTF-8, or UTF-16 if the file says so.
+        na_values: Texts that stand for missing values, in addition to the usual ones (nothing, NA, NaN, null, ...).
+    """
+    path = Path(path)
+    if not path.exists():
+        raise TableError(f"There is no file {str(path)!r}: check the path, or see `grandag datasets` for bundled data.")
+    kind = next((suffix for suffix in reversed(path.suffixes) if suffix not in _OPENERS), "")
+    readers: dict[str, Callable[[Path], pd.DataFrame]] = {
+        ".parquet": _read_parquet,
+        ".pq": _read_parquet,
+        ".npy": _read_array,
+    }
+    if kind not in {*_SEPARATORS, *readers}:
+        raise TableError(f"{path.name!r} does not end in .csv, .tsv, .parquet or .npy: convert the file or rename it.")
+    try:
+        if kind in readers:
+            return readers[kind](path)
+        text = _text(path, encoding)
+        separator = separator or _found_separator(text, _SEPARATORS[kind])
+        return _read_text(_TextFile(path.name, text, separator, decimal, tuple(na_values)), _SEPARATORS[kind])
+    except TableError:
+        raise
+    except (EOFError, LookupError, OSError, ValueError) as error:
+        raise TableError(f"{path.name!r} could not be read as a table: {error}") from None
+
+
+def select_columns(frame: pd.DataFrame, columns: str | None, exclude: str | None) -> pd.DataFrame:
+    """Some of the columns: names or patterns (`gene*`), separated by commas; a name with a comma stands in quotes."""
+    names = [str(name) for name in frame.columns]
+    kept = list(range(len(names))) if columns is None else _positions(columns, names)
+    left_out = set() if exclude is None else set(_positions(exclude, names))
+    return frame.iloc[:, [position for position in kept if position not in left_out]]
+
+
+def _positions(words: str, names: Sequence[str]) -> list[int]:
+    """The columns that a list of names and patterns means, each once, in the order of the list."""
+    if words in names:
+        return [names.index(words)]
+    (wanted,) = csv.reader([words], skipinitialspace=True)
+    found: dict[int, None] = {}
+    for word in map(str.strip, wanted):
+        exact = [names.index(word)] if word in names else []
+        matching = exact or [k for k, name in enumerate(names) if fnmatch.fnmatchcase(name, word)]
+        if not matching:
+            near = suggestion(word, names) or f": it has {', '.join(names)}."
+            raise TableError(f"The table has no column {word!r}{near}")
+        found.update(dict.fromkeys(matching))
+    return list(found)
+
+
+def _read_array(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    values = np.load(path, allow_pickle=False)
+    if values.ndim != 2:
+        raise TableError(f"{path.name!r} holds an array of shape {values.shape}: a table has rows and columns.")
+    return pd.DataFrame(values, columns=[f"X{k}" for k in range(values.shape[1])])
+
+
+def _read_parquet(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    try:
+        return pd.read_parquet(path)
+    except ImportError:
+        raise TableError("Reading Parquet needs pyarrow: pip install 'grandag[parquet]'.") from None
+
+
+def _unzipped(path: Path) -> Any:
+    """The one file in an archive."""
+    archive = zipfile.ZipFile(path)
+    members = [name for name in archive.namelist() if not name.endswith("/")]
+    if len(members) != 1:
+        raise TableError(f"{path.name!r} holds {len(members)} files: unpack it and name one.")
+    return archive.open(members[0])
+
+
+_OPENERS: dict[str, Callable[[Path], Any]] = {
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
+    ".zip": _unzipped,
+}
+
+
+def _text(path: Path, encoding: str | None) -> str:
+    with _OPENERS.get(path.suffix, open)(path, *(["rb"] if path.suffix not in _OPENERS else [])) as file:
+        content: bytes = file.read()
+    known = next((name for mark, name in _BYTE_ORDER_MARKS.items() if content.startswith(mark)), "utf-8")
+    try:
+        return content.decode(encoding or known)
+    except UnicodeDecodeError:
+        raise TableError(
+            f"{path.name!r} could not be read as a table: it is not {(encoding or known).upper()}. Name its encoding, "
+            "for example --encoding cp1252 (Windows) or latin-1."
+        ) from None
+
+
+def _found_separator(text: str, usual: str) -> str:
+    """The one that splits all of the first lines into equally many fields; the usual one if it does, or in doubt."""
+    lines = [line for line in text[:1_000_000].splitlines()[:_LOOKED_AT] if line.strip()]
+    fitting = [separator for separator in _OTHER_SEPARATORS if _splits_evenly(lines, separator)]
+    if usual in fitting or not fitting:
+        return usual
+    without_spaces = [separator for separator in fitting if separator != _WHITESPACE] or fitting
+    return without_spaces[0] if len(without_spaces) == 1 else usual
+
+
+def _splits_evenly(lines: Sequence[str], separator: str) -> bool:
+    rows = map(str.split, lines) if separator == _WHITESPACE else csv.reader(lines, delimiter=separator)
+    widths = {len(row) for row in rows}
+    return len(widths) == 1 and widths.pop() > 1
+
+
+@dataclass(frozen=True)
+class _TextFile:
+    """The text of a table, and how to read it."""
+
+    name: str
+    text: str
+    separator: str
+    decimal: str | None
+    na_values: tuple[str, ...]
+
+    def read(self, **options: Any) -> pd.DataFrame:
+        import pandas as pd
+
+        frame: pd.DataFrame = pd.read_csv(io.StringIO(self.text), sep=self.separator, **options)
+        return frame
+
+    def names(self) -> list[str]:
+        """The first line, which pandas would change where two names are the same."""
+        header = self.read(header=None, nrows=1, dtype=str, keep_default_na=False)
+        return [str(name).strip() for name in header.iloc[0]]
+
+    def cells(self, n_columns: int) -> pd.DataFrame:
+        """All but the first line, columns by number."""
+        return self.read(
+            header=0,
+            names=range(n_columns),
+            index_col=False,
+            decimal=self.decimal or ".",
+            na_values=list(self.na_values),
+            skipinitialspace=True,
+        )
+
+
+def _read_text(file: _TextFile, usual_separator: str) -> pd.DataFrame:
+    import pandas as pd
+
+    names = file.names()
+    check_unique(names)
+    if all(map(is_number, names)) and not all(name.isdigit() for name in names):
+        raise TableError(
+            f"The first line of {file.name!r} holds numbers ({names[0]} ...): add a line with names above."
+        )
+    if len(names) == 1 and re.search(r"[;\t|]", names[0]):
+        raise TableError(
+            f"{file.name!r} has one column, {names[0]!r}: say what separates the columns, for example --sep ';'."
+        )
+    notes = []
+    if file.separator != usual_separator:
+        what = _OTHER_SEPARATORS.get(file.separator, repr(file.separator))
+        notes.append(f"Columns of {file.name!r} are separated by {what}.")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        try:
+            frame = file.cells(len(names))
+            if file.decimal is None and _has_decimal_commas(frame, file.separator):
+                frame = replace(file, decimal=",").cells(len(names))
+                notes.append("Commas are decimal points.")
+        except pd.errors.ParserWarning:
+            raise TableError(f"{file.name!r} has lines with more fields than its {len(names)} column names.") from None
+    frame.columns = pd.Index(names)
+    frame, marks = _without_missing_marks(frame)
+    frame, numbered = _without_row_numbers(frame)
+    frame.attrs["notes"] = [*notes, *marks, *numbered]
+    return frame
+
+
+def _texts(frame: pd.DataFrame) -> dict[int, pd.Series]:
+    """The columns that are not numbers, without missing values, by position."""
+    columns = {k: frame.iloc[:, k] for k in range(frame.shape[1])}
+    return {k: column.dropna().astype(str) for k, column in columns.items() if column.dtype.kind not in "iufb"}
+
+
+def _has_decimal_commas(frame: pd.DataFrame, separator: str) -> bool:
+    """Are there numbers with decimal commas? 1,234 alone may be a thousand; another number of digits settles it."""
+    if separator == ",":
+        return False
+    number = r"[-+]?\d*(?:,\d+)?(?:[eE][-+]?\d+)?"
+    numbers = [text for text in _texts(frame).values() if text.str.fullmatch(number).all()]
+    return any(text.str.contains(r",(?!\d{3}$)").any() for text in numbers)
+
+
+def _without_missing_marks(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Signs that stand for missing values in columns of numbers are taken as such."""
+    import pandas as pd
+
+    found: dict[str, None] = {}
+    for position, text in _texts(frame).items():
+        marks = set(text[~text.map(is_number)].str.strip())
+        if marks and marks <= _MISSING_MARKS and len(text) > (~text.map(is_number)).sum():
+            column = frame.iloc[:, position]
+            frame = frame.assign(**{frame.columns[position]: pd.to_numeric(column, errors="coerce")})
+            found.update(dict.fromkeys(sorted(marks)))
+    return frame, [f"Read {' and '.join(map(repr, found))} as missing."] if found else []
+
+
+def _without_row_numbers(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Drop a first column that has no name and just counts the rows, as pandas writes it."""
+    if frame.columns[0] == "" and len(frame.columns) > 1:
+        first = frame.iloc[:, 0].to_numpy()
+        if first.dtype.kind == "i" and (np.diff(first) == 1).all():
+            return frame.iloc[:, 1:], ["Left out the first column, which has no name and counts the rows."]
+    return frame, []

@@ -1,0 +1,90 @@
+"""A result for people: its edges as texts, and the whole of it as HTML for notebooks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import networkx as nx
+from markupsafe import Markup, escape
+
+from grandag.drawing import to_svg
+from grandag.wording import counted
+
+__all__ = ["edge_table", "explanations", "result_html"]
+
+_MOST_EDGES = 200
+"""A drawing with more takes long and shows nothing."""
+
+_EXPLANATIONS = {
+    "evidence": "Evidence is what the log marginal likelihood loses, in nats, when the edge is taken out; 5 nats are "
+    "a factor of 150."
+}
+"""What the reader of a table has to know of a column."""
+
+_FORMATS: dict[str, Callable[[Any], str]] = {
+    "type": str,
+    "strength": "{:.3f}".format,
+    "p_value": lambda p_value: f"{p_value:.1e}" if p_value > 1e-300 else "< 1e-300",
+    "degrees_of_freedom": "{:.1f}".format,
+    "evidence": "{:.1f}".format,
+    "frequency": "{:.2f}".format,
+    "reverse_frequency": "{:.2f}".format,
+    "adjacency_frequency": "{:.2f}".format,
+}
+
+
+def edge_table(edges: Sequence[Mapping[Any, Any]]) -> tuple[list[str], list[list[str]]]:
+    """Header and rows of the edges as text, with the columns that are known; evidence stands for the strength."""
+    columns = list(edges[0]) if edges else []
+    left_out = {"source", "target", *(["strength"] if "evidence" in columns else [])}
+    known = [name for name in columns if name not in left_out]
+    header = ["source", "target", *(name.replace("_", " ") for name in known)]
+    rows = [[edge["source"], edge["target"], *(_text(name, edge[name]) for name in known)] for edge in edges]
+    return header, rows
+
+
+def explanations(header: Sequence[str]) -> list[str]:
+    """What the reader of a table with this header has to know."""
+    return [_EXPLANATIONS[name] for name in header if name in _EXPLANATIONS]
+
+
+def _text(name: str, value: Any) -> str:
+    if isinstance(value, float) and math.isnan(value):
+        return "-"
+    return _FORMATS.get(name, "{:.3g}".format)(value)
+
+
+def result_html(
+    title: str,
+    graph: nx.DiGraph[str],
+    edges: Sequence[Mapping[Any, Any]],
+    *,
+    width_by: str,
+    warnings: Iterable[str],
+    notes: Iterable[str],
+) -> str:
+    """A result in a cell of a notebook: the graph, reasons to doubt it, and the edges, folded up."""
+    parts = [Markup("<p><b>{}</b></p>").format(title)]
+    if len(edges) <= _MOST_EDGES:
+        parts.append(Markup('<div style="max-width: 100%; overflow-x: auto">{}</div>').format(_drawn(graph, width_by)))
+    parts += [Markup('<p style="color: #b45309">⚠ {}</p>').format(message) for message in warnings]
+    parts += [Markup("<p><small>{}</small></p>").format(note) for note in notes]
+    if edges:
+        summary = Markup("<summary>{}</summary>").format(counted(len(edges), "edge"))
+        parts.append(Markup("<details>{}{}</details>").format(summary, _html_table(*edge_table(edges))))
+    return str(Markup('<div class="grandag-result">{}</div>').format(Markup("").join(parts)))
+
+
+def _drawn(graph: nx.DiGraph[str], width_by: str) -> Markup:
+    return Markup(to_svg(graph, width_by=width_by))  # it escapes names itself
+
+
+def _html_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Markup:
+    head = Markup("").join(Markup("<th>{}</th>").format(name) for name in header)
+    body = Markup("").join(
+        Markup("<tr>{}</tr>").format(Markup("").join(Markup("<td>{}</td>").format(escape(cell)) for cell in row))
+        for row in rows
+    )
+    return Markup("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>").format(head, body)
