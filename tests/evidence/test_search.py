@@ -9,6 +9,7 @@ from grandag import simulate
 from grandag.evidence import EvidenceConfig, evaluate, refine, select
 from grandag.evidence.refine import _Table
 from grandag.evidence.scores import Parents
+from grandag.evidence.search import _Choice
 from grandag.graph import is_acyclic
 
 EMPTY = np.zeros((4, 4), dtype=bool)
@@ -81,6 +82,25 @@ def test_an_edges_evidence_is_what_the_graph_loses_without_it():
     lost = whole.evidence - evaluate(values, fewer).evidence
     assert 0 < lost <= whole.edge_evidence[i, j] + 0.3
     assert whole.score == pytest.approx(whole.evidence - 2.0 * truth.sum(), abs=1e-6)
+
+
+def test_a_strong_edges_evidence_is_of_the_right_size():
+    """Few rows estimate it; the fit that was made with the edge would lose ten times as much without it."""
+    values, truth = scenario(5, 6, seed=1, n=900)
+    whole = evaluate(values, truth)
+    for i, j in np.argwhere(truth):
+        without = truth.copy()
+        without[i, j] = False
+        lost = whole.evidence - evaluate(values, without).evidence
+        assert whole.edge_evidence[i, j] == pytest.approx(lost, rel=0.3, abs=5)
+
+
+def test_a_choice_answers_for_fewer_candidates_that_still_have_what_it_fell_on():
+    choice = _Choice(frozenset({1, 2, 3}), frozenset({1, 2, 3, 4}), (1,))
+    assert choice.answers(frozenset({1, 2}), frozenset({1, 2, 4}))
+    assert not choice.answers(frozenset({2, 3}), frozenset({2, 3, 4}))  # what it fell on is gone
+    assert not choice.answers(frozenset({1, 4}), frozenset({1, 2, 4}))  # 4 was not tried at once
+    assert not choice.answers(frozenset({1}), frozenset({1, 5}))  # 5 was not there
 
 
 def test_order_units_and_threads_do_not_matter():
