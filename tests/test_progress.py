@@ -26,7 +26,7 @@ def test_stage_and_time_are_seen_at_any_width(width):
 
 def test_plurals():
     assert Progress("train", 1, 2, n_edges=1).facts == "1/2, 1 edge"
-    assert Progress("train", 1, 0, n_edges=2000).facts == "1, 2,000 edges"
+    assert Progress("refine", 1, 0, n_edges=2000).facts == "1 move, 2,000 edges"
 
 
 def test_a_log_where_there_is_no_terminal():

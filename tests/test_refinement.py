@@ -102,7 +102,7 @@ def test_constant_columns_have_no_evidence(frame):
     judged = grandag.judge(drawn, with_constant)
     assert judged.values["evidence"] == pytest.approx(grandag.judge(drawing(*TRUE), frame).values["evidence"], abs=0.1)
     assert edges(judged) == TRUE
-    assert "Left out 1 edges of constant columns." in judged.notes
+    assert "Left out 1 edge of constant columns." in judged.notes
     assert [concern.kind for concern in judged.concerns] == ["constant columns"]
     with pytest.raises(KnowledgeError, match="is constant"):
         grandag.refine(drawn, with_constant, knowledge={"required": [["d", "same"]]})

@@ -40,7 +40,7 @@ class Progress(NamedTuple):
         >>> Progress("refine", 3, 0, evidence=-1527.71, n_edges=4).facts
         '3 moves, evidence -1,527.7, 4 edges'
         """
-        facts = [f"{self.step:,}/{self.n_steps:,}" if self.n_steps else f"{self.step:,} moves"]
+        facts = [f"{self.step:,}/{self.n_steps:,}" if self.n_steps else counted(self.step, "move")]
         if self.h is not None:
             facts.append(f"h {self.h:.1e}")
         if self.held_out is not None:

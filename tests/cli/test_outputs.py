@@ -97,7 +97,7 @@ def test_killed_while_writing(table, tmp_path):
         version = json.loads((directory / "run.json").read_text())["data"]
         assert f"# Graph learned from {version}\n" in (directory / "report.md").read_text()
         assert {path.name for path in directory.iterdir()} == set(RESULT_FILES) - {
-            "confidence.csv", "trials.csv", "best.json",
+            "confidence.csv", "consensus.json", "consensus.svg", "trials.csv", "best.json",
         }  # fmt: skip
         assert grandag.load(directory / "model.npz").names_ == model.names_
         assert grandag.load(saved).names_ == model.names_

@@ -12,7 +12,7 @@ from numba.core import event
 
 from grandag.engine.cache import CodeCache
 
-__all__ = ["announcing_compilation", "compiled", "inlined", "reordered"]
+__all__ = ["announcing_compilation", "compiled", "inlined"]
 
 _logger = logging.getLogger("grandag")
 
@@ -34,11 +34,6 @@ def inlined(function: Function) -> Function:
     Passing the many arrays of a network's state costs as much as a small network's arithmetic.
     """
     return _compile(function, forceinline=True)
-
-
-def reordered(function: Function) -> Function:
-    """Like `compiled`, with sums in the order that is fastest: for what no decision hangs on to the last bit."""
-    return _compile(function, fastmath={"reassoc", "contract"})
 
 
 def _compile(function: Function, **options: Any) -> Function:

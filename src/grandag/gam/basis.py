@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh, eigh_tridiagonal, lapack
 
-from grandag.engine.compiled import compiled, reordered
+from grandag.engine.compiled import compiled
 
 __all__ = ["MAX_KNOTS", "Curve", "SplineBasis", "spline_basis"]
 
@@ -215,29 +215,39 @@ def _lanczos(knots: np.ndarray, n_steps: int) -> tuple[np.ndarray, np.ndarray, n
     return Q[:n_done], alpha[:n_done], beta[:n_done]
 
 
-@reordered
+@compiled
 def _lanczos_steps(knots: np.ndarray, Q: np.ndarray, alpha: np.ndarray, beta: np.ndarray) -> int:
     """Fill the vectors and diagonals from the first vector on; the number of steps until nothing new comes."""
     m, n_steps = knots.size, alpha.size
     for step in range(n_steps):
         _kernel_product(knots, Q[step], Q[step + 1])
         for other in range(step, -1, -1):
-            overlap = 0.0
-            for a in range(m):
-                overlap += Q[other, a] * Q[step + 1, a]
+            overlap = _dot(Q[other], Q[step + 1])
             if other == step:
                 alpha[step] = overlap
             for a in range(m):
                 Q[step + 1, a] -= overlap * Q[other, a]
-        square = 0.0
-        for a in range(m):
-            square += Q[step + 1, a] ** 2
-        beta[step] = math.sqrt(square)
+        beta[step] = math.sqrt(_dot(Q[step + 1], Q[step + 1]))
         if beta[step] <= 1e-14 * abs(alpha[0]):
             return step + 1
         for a in range(m):
             Q[step + 1, a] /= beta[step]
     return n_steps
+
+
+@compiled
+def _dot(left: np.ndarray, right: np.ndarray) -> float:
+    """sum_a l_a r_a in four partial sums: one alone would wait for each addition."""
+    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+    n_whole = left.size - left.size % 4
+    for a in range(0, n_whole, 4):
+        s0 += left[a] * right[a]
+        s1 += left[a + 1] * right[a + 1]
+        s2 += left[a + 2] * right[a + 2]
+        s3 += left[a + 3] * right[a + 3]
+    for a in range(n_whole, left.size):
+        s0 += left[a] * right[a]
+    return (s0 + s1) + (s2 + s3)
 
 
 @compiled

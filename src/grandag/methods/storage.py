@@ -162,7 +162,7 @@ def load(path: str | Path) -> Any:
     No code in the file is run, and nothing in it is used before names, types, shapes and sizes of all arrays have been
     found to fit together; otherwise a ValueError says what is wrong.
     """
-    if Path(path).exists() and not zipfile.is_zipfile(path):
+    if Path(path).is_file() and not zipfile.is_zipfile(path):
         raise ValueError(
             f"{str(path)!r} is not a model that grandag saved, which is one file that `save` wrote; tables are read by "
             "`grandag.read_table`, graphs by `grandag.graph.read_graph`."
