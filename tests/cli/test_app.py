@@ -261,6 +261,13 @@ def test_not_converged(table):
     assert "Warning: The graph was not acyclic after 50 iterations" in process.stderr
 
 
+@pytest.mark.parametrize("command", [("compare", "sachs"), ("refine", "graph.csv", "sachs")])
+def test_an_unknown_way_with_missing_values_is_named(command):
+    process = run(*command, "--missing", "dropp")
+    assert process.returncode == 2
+    assert process.stderr == "Error: --missing must be one of 'error', 'drop'; got 'dropp'.\n"
+
+
 def test_diverged(table):
     process = run("fit", table, "--learning-rate", 1e30)
     assert process.returncode == 3

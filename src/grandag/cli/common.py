@@ -6,12 +6,20 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["CONFIDENCE", "DATA", "OUTPUT", "AsJson", "Quiet", "Seed", "visible"]
+__all__ = ["CONFIDENCE", "DATA", "OUTPUT", "AsJson", "Missing", "Quiet", "Seed", "visible"]
 
 DATA, CONFIDENCE, OUTPUT = "Data", "Confidence", "Output"
 """Panels of the help."""
 
 Seed = Annotated[int, typer.Option(help="The same seed gives the same result.")]
+Missing = Annotated[
+    str,
+    typer.Option(
+        metavar="[error|drop]",
+        help="Rows with missing or infinite values: stop with an error, or drop them.",
+        rich_help_panel=DATA,
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=OUTPUT)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=OUTPUT)]
 

@@ -9,10 +9,10 @@ from typing import Annotated
 
 import typer
 
-from grandag.cli.common import DATA, OUTPUT, AsJson, Quiet, Seed
+from grandag.cli.common import OUTPUT, AsJson, Missing, Quiet, Seed
 from grandag.cli.exits import INTERRUPTED
 from grandag.cli.fit import DATA_HELP, METHOD_NAMES
-from grandag.cli.inputs import Reading, read_data, reads_a_table
+from grandag.cli.inputs import Reading, complete_rows, reads_a_table
 from grandag.cli.outputs import check_output_directory, check_output_file
 from grandag.progress import progress_line
 from grandag.writing import write_text
@@ -29,14 +29,7 @@ def compare(
     preset: Annotated[str, typer.Option(metavar="NAME", help="Preset of all methods.")] = "default",
     seed: Seed = 0,
     reading: Reading = Reading(),  # noqa: B008
-    missing: Annotated[
-        str,
-        typer.Option(
-            metavar="[error|drop]",
-            help="Rows with missing or infinite values: stop with an error, or drop them.",
-            rich_help_panel=DATA,
-        ),
-    ] = "error",
+    missing: Missing = "error",
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Directory for methods.csv and edges.csv.", rich_help_panel=OUTPUT),
@@ -50,12 +43,11 @@ def compare(
 ) -> None:
     """Fit several methods to one table: edges, held-out score, time and agreement of each, and who has which edge."""
     from grandag.comparison import compare as fit_all
-    from grandag.table import as_table
 
     check_output_directory(output, report, data)
     check_output_file(report, data, option="--report")
     names = [name.strip() for name in methods.split(",")]
-    table = as_table(read_data(data, reading), missing=missing)
+    table = complete_rows(data, reading, missing)
     try:
         with nullcontext(None) if quiet else progress_line() as listener:
             result = fit_all(table, names, preset=preset, random_state=seed, missing=missing, listener=listener)

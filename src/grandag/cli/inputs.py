@@ -15,7 +15,9 @@ from grandag.cli.common import DATA
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Reading", "read_data", "read_truth", "reads_a_table", "the_graph"]
+    from grandag.table import Table
+
+__all__ = ["Reading", "complete_rows", "read_data", "read_truth", "reads_a_table", "the_graph"]
 
 
 def _option(name: str, explanation: str) -> Any:
@@ -81,6 +83,15 @@ def read_data(data: str, reading: Reading) -> pd.DataFrame:
             na_values=[] if reading.na_values is None else [text.strip() for text in reading.na_values.split(",")],
         )
     return select_columns(frame, reading.columns, reading.exclude)
+
+
+def complete_rows(data: str, reading: Reading, missing: str) -> Table:
+    """The table behind an argument, for commands whose --missing is not a parameter of one method."""
+    from grandag.parameters import check_parameters, one_of
+    from grandag.table import as_table
+
+    check_parameters({"missing": missing}, {"missing": one_of("error", "drop")})
+    return as_table(read_data(data, reading), missing=missing)
 
 
 def the_graph(argument: str, other: Any = None) -> Any:

@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from grandag.cli.common import DATA, OUTPUT, AsJson, Quiet, Seed, visible
+from grandag.cli.common import DATA, OUTPUT, AsJson, Missing, Quiet, Seed, visible
 from grandag.cli.exits import INTERRUPTED
-from grandag.cli.inputs import Reading, read_data, reads_a_table, the_graph
+from grandag.cli.inputs import Reading, complete_rows, reads_a_table, the_graph
 from grandag.cli.outputs import check_output_file
 from grandag.progress import progress_line
 
@@ -31,14 +31,7 @@ def refine(
         Path | None,
         typer.Option(help="Forbidden and required edges: a file in TOML or Tetrad's format.", rich_help_panel=DATA),
     ] = None,
-    missing: Annotated[
-        str,
-        typer.Option(
-            metavar="[error|drop]",
-            help="Rows with missing or infinite values: stop with an error, or drop them.",
-            rich_help_panel=DATA,
-        ),
-    ] = "error",
+    missing: Missing = "error",
     output: Annotated[
         Path | None,
         typer.Option(
@@ -52,16 +45,13 @@ def refine(
     import numpy as np
 
     from grandag.graph import check_ending, to_networkx, write_graph
-    from grandag.parameters import check_parameters, one_of
     from grandag.refinement import judge
     from grandag.refinement import refine as search
-    from grandag.table import as_table
 
-    check_parameters({"missing": missing}, {"missing": one_of("error", "drop")})
     check_output_file(output, graph, data, knowledge)
     if output is not None:
         check_ending(output)
-    table = as_table(read_data(data, reading), missing=missing)
+    table = complete_rows(data, reading, missing)
     given = the_graph(graph, (np.zeros((len(table.names),) * 2, dtype=bool), table.names))
     before = judge(given, table, random_state=seed, n_jobs=n_jobs)
     with nullcontext(None) if quiet else progress_line() as listener:
