@@ -143,7 +143,8 @@ class Search:
             }
 
         children = sorted({child for plan in some for child in plan.candidates})
-        by_child = dict(zip(children, self._scores.each(chosen, children), strict=True))
+        n_candidates = {j: sum(len(plan.candidates.get(j, ())) for plan in some) for j in children}
+        by_child = dict(zip(children, self._scores.each(chosen, children, cost=n_candidates.__getitem__), strict=True))
         return [{child: by_child[child][k] for child in plan.candidates} for k, plan in enumerate(some)]
 
     def _reveal(self, state: Searched) -> bool:
