@@ -24,6 +24,7 @@ from grandag import CAM, GraNDAG, NotConvergedWarning, TrainingError
 from grandag.graph import is_acyclic
 from grandag.methods.grandag import grandag as grandag_module
 from grandag.methods.grandag.train import Outcome
+from grandag.report.facts import FitSummary, headline
 from grandag.table import TableError, as_table
 from grandag.tuning.held_out import hold_out
 from tests.conftest import nonlinear_chain
@@ -210,6 +211,17 @@ def test_score_is_the_joint_density_in_table_units():
     joint = norm.logpdf(cause, cause.mean(), cause.std()) + norm.logpdf(residual, 0, residual.std())
     np.testing.assert_allclose(model.score(table), joint.mean(), atol=0.01)
     assert model.score(table.assign(x=x + 100)) < model.score(table)
+
+
+def test_likelihoods_are_per_row(rng):
+    """Of eight independent standard normal columns, in training and held out: that of one is -(1 + log 2 pi) / 2."""
+    model = fast(random_state=0).fit(rng.normal(size=(1000, 8)))
+    expected = -4 * (1 + np.log(2 * np.pi))
+    found = model.trace_[["train_log_likelihood", "held_out_log_likelihood"]].iloc[-1]
+    np.testing.assert_allclose([*found, model.held_out_log_likelihood_], expected, rtol=0.2)
+    assert f"held-out log-likelihood per row {model.held_out_log_likelihood_:.3f}" in headline(
+        FitSummary(model, "noise").facts
+    )
 
 
 def test_held_out_likelihood_matches_score(model, frame):

@@ -396,7 +396,7 @@ def _model(retrained: RetrainResult, scaling: Scaling) -> _Model:
         )
         concerns = (Concern("retraining broke down", (), {"iterations": n_iterations}, message, is_urgent=True),)
     networks = retrained.networks
-    joint = held_out * networks.shape.n_variables - float(np.log(scaling.scale).sum())  # in the units of the table
+    joint = held_out - float(np.log(scaling.scale).sum())  # in the units of the table
     conditionals = tuple(network_conditionals(networks, scaling))
     return _Model(networks, conditionals, {"held_out_log_likelihood": joint}, concerns=concerns)
 
