@@ -66,6 +66,17 @@ class LocalScores:
         self._local = threading.local()
         self._shuffled = rng.permuted(shuffled[rng.integers(self.n_variables, size=_N_SHUFFLED)], axis=1)
 
+    @property
+    def n_fits(self) -> int:
+        """How many fits on all rows have been made."""
+        return len(self._full)
+
+    @property
+    def operations_per_fit(self) -> float:
+        """How the cost of a fit grows: rows, times those of a block squared."""
+        n = self._columns.shape[1]
+        return float(n * (n / self.n_blocks) ** 2)
+
     def each(
         self,
         function: Callable[[int], Result],
