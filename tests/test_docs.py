@@ -135,11 +135,59 @@ def test_site_builds_as_the_readme_says(site):
     assert "<span style=" in (site / "tutorial.html").read_text(encoding="utf-8"), "code is not highlighted"
 
 
+def test_formulas_of_a_page_become_mathml():
+    markdown = pytest.importorskip("markdown", reason="the documentation tools are in the extra docs")
+    from tools.mathematics import Mathematics
+
+    def shown(text):
+        return markdown.markdown(text, extensions=[Mathematics()])
+
+    index = "<msub><mi>x</mi><mi>i</mi></msub>"
+    assert shown("so $x_i$ is") == f'<p>so <math display="inline"><mrow>{index}</mrow></math> is</p>'
+    assert shown("$$\nx_i\n$$") == f'<div class="formula"><math display="block"><mrow>{index}</mrow></math></div>'
+    assert shown("`$x$`, $5 or $6, \\$x$") == "<p><code>$x$</code>, $5 or $6, \\$x$</p>"
+    assert "<mi>tr</mi><mspace" in shown(r"$\operatorname{tr} A$")
+    assert "<mi>tr</mi><mo" in shown(r"$\operatorname{tr}(A)$")
+    with pytest.raises(ValueError, match=r"does not know \\nonsense in the formula"):
+        shown(r"$\nonsense + x$")
+
+
+def test_formulas_are_drawn_and_nothing_is_fetched(site):
+    """The browser draws a fraction higher than a letter, from a folder, without a request to any host."""
+    height = "return document.querySelector(arguments[0]).getBoundingClientRect().height"
+    with chromium() as session:
+        page = Page(session, site / "method.html").open()
+        assert page.run(height, ".formula mfrac") > 1.5 * page.run(height, ".formula mi")
+        assert page.messages() == []
+        assert all(address.startswith("file:") for address in page.requests())
+
+
+def test_search_works_from_a_folder(site):
+    def found(page):
+        return [link.get_attribute("href") for link in page.find_all("#mkdocs-search-results a")]
+
+    with chromium() as session:
+        page = Page(session, site / "index.html").open()
+        page.find("#rtd-search-form input").send_keys("forbidding edges")
+        page.find("#rtd-search-form").submit()
+        assert page.wait(lambda: page.find_all("#mkdocs-search-results a"))
+        assert found(page)[0] == (site / "knowledge.html").as_uri() + "#background-knowledge"
+        assert [mark.text for mark in page.find_all("#mkdocs-search-results article:first-child mark")]
+        box = page.find("#mkdocs-search-query")
+        for typed, expected in {"prune_cutoff": True, "+*~^(": False, "the": False, "nosuchword": False}.items():
+            box.clear()
+            box.send_keys(typed)
+            assert bool(found(page)) is expected, typed
+        assert page.find("#mkdocs-search-results").text == "Nothing found."
+        assert page.messages() == []
+        assert all(address.startswith("file:") for address in page.requests())
+
+
 def test_pages_of_the_site_fit_the_screen(site):
     """On a telephone nothing runs out of the page; on a desk no table has to be scrolled."""
     wide = "return Array.from(document.querySelectorAll('table'), t => t.scrollWidth - t.parentElement.clientWidth)"
     with chromium() as session:
-        for name in ("command_line", "parameters", "using_the_model", "results"):
+        for name in ("command_line", "method", "parameters", "using_the_model", "results"):
             page = Page(session, site / f"{name}.html").open(width=390)
             assert page.run("return document.documentElement.scrollWidth") <= 390, name
             assert max(page.open(width=1280).run(wide)) <= 1, name
