@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 INTEROP := .venv-interop
 
-.PHONY: demo test test-slow fuzz test-interop lint format generate bench accuracy generality confidence docs package clean
+.PHONY: demo test test-slow fuzz test-interop lint format generate bench accuracy generality stability confidence docs package clean
 
 demo: $(READY)
 	$(BIN)/grandag fit sachs --seed 1 --output demo --report demo/report.html
@@ -70,6 +70,9 @@ accuracy: $(READY)
 # AUTHORS=DIR takes SynTReN's data sets from the authors' files.
 generality: $(READY)
 	$(BIN)/python benchmarks/generality.py $(if $(AUTHORS),--authors $(AUTHORS))
+
+stability: $(READY)
+	$(BIN)/python benchmarks/stability.py
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -13,14 +13,18 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from grandag.evidence.config import EvidenceConfig
-from grandag.evidence.scores import LocalScores, Parents
-from grandag.evidence.search import Knowledge, Move, Searched, climb
+from grandag.evidence.plans import Knowledge
+from grandag.evidence.scores import Fit, LocalScores, Parents
+from grandag.evidence.search import Move, Search, Searched
 from grandag.evidence.selection import choose, loss
 from grandag.evidence.transform import standardise
 from grandag.graph import ancestors, is_acyclic, topological_order
 from grandag.progress import Listener, Progress
 
 __all__ = ["Refined", "evaluate", "refine", "select"]
+
+_ROWS_FOR_ORDER = 1000
+"""Rows by which columns are ordered; more are never needed to tell them apart."""
 
 
 class Refined(NamedTuple):
@@ -48,7 +52,6 @@ def refine(
     values: np.ndarray,
     adjacency: np.ndarray,
     *,
-    further_starts: Sequence[np.ndarray] = (),
     allowed: np.ndarray | None = None,
     required: np.ndarray | None = None,
     config: EvidenceConfig | None = None,
@@ -57,7 +60,7 @@ def refine(
     names: Sequence[str] | None = None,
     listener: Listener | None = None,
 ) -> Refined:
-    """The best graph that selection and search find from a DAG, and from further ones.
+    """The best graph that selection and search find from a DAG.
 
     `values` is (n, d), with `names` for the notes; `allowed` and `required` bind every move. Ctrl-C ends the search
     with the best graph so far.
@@ -70,16 +73,10 @@ def refine(
     """
     table = _Table(values, allowed, required, config, rng, n_threads, names, listener)
     with threadpool_limits(1, user_api="blas"):
-        results: list[Searched] = []
-        for start in (adjacency, *further_starts):
-            found = table.selected(start)
-            if not found.was_interrupted:
-                found = climb(table.scores, found.parents, table.knowledge, table.report)
-            results.append(found)
-            if found.was_interrupted:
-                break
-        best = max(results, key=lambda found: found.total)
-        return table.result(best, results[-1].was_interrupted)
+        found = table.selected(adjacency)
+        if not found.was_interrupted:
+            found = Search(table.scores, table.knowledge, table.rng, table.report).run(found.parents)
+        return table.result(found)
 
 
 def select(
@@ -98,7 +95,7 @@ def select(
     table = _Table(values, allowed, required, config, rng, n_threads, names, listener)
     with threadpool_limits(1, user_api="blas"):
         found = table.selected(adjacency)
-        return table.result(found, found.was_interrupted)
+        return table.result(found)
 
 
 def evaluate(
@@ -113,13 +110,16 @@ def evaluate(
     """A DAG as it is, with its evidence: graphs of the same table compare by `score`."""
     table = _Table(values, None, None, config, rng, n_threads, names, None)
     with threadpool_limits(1, user_api="blas"):
-        parents = _parents(_checked(adjacency, table.scores.n_variables))
+        parents = _parents(table.inside(adjacency))
         table.scores.each(lambda j: table.scores.fit(j, parents[j]), range(len(parents)))
-        return table.result(Searched(parents, 0.0), was_interrupted=False)
+        return table.result(Searched(parents, 0.0))
 
 
 class _Table:
-    """A table ready to be scored, with its background knowledge."""
+    """A table ready to be scored, with its background knowledge.
+
+    Inside, columns stand in an order that their values give, so that a permuted table has the same graph.
+    """
 
     def __init__(
         self,
@@ -135,8 +135,11 @@ class _Table:
         config = EvidenceConfig() if config is None else config
         columns, is_heavy = standardise(values, config.heavy_tails)
         varies = np.asarray(columns.any(axis=0))
-        self.knowledge = _knowledge(allowed, required, varies)
-        self.scores = LocalScores(columns, config, np.random.default_rng(0) if rng is None else rng, n_threads)
+        self.order = np.lexsort(columns[_ROWS_FOR_ORDER::-1])
+        knowledge = _knowledge(allowed, required, varies)
+        self.knowledge = Knowledge(*(matrix[np.ix_(self.order, self.order)] for matrix in knowledge))
+        self.rng = np.random.default_rng(0) if rng is None else rng
+        self.scores = LocalScores(columns[:, self.order], config, self.rng, n_threads)
         names = [f"X{j}" for j in range(len(varies))] if names is None else names
         self.notes = _notes(varies, is_heavy, self.scores.n_blocks, names)
         self.listener = listener
@@ -147,10 +150,15 @@ class _Table:
             n_edges = sum(map(len, state.parents))
             self.listener(Progress("refine", len(state.moves), 0, evidence=state.total, n_edges=n_edges))
 
+    def inside(self, adjacency: np.ndarray) -> np.ndarray:
+        """A given DAG in the order of columns here."""
+        inside: np.ndarray = _checked(adjacency, len(self.order))[np.ix_(self.order, self.order)]
+        return inside
+
     def selected(self, adjacency: np.ndarray) -> Searched:
         """Selection from the graph; after Ctrl-C, variables that were not reached keep their required parents only."""
         d = self.scores.n_variables
-        start = _compatible(_checked(adjacency, d), self.knowledge)
+        start = _compatible(self.inside(adjacency), self.knowledge)
         place = np.argsort(topological_order(start))
         is_before = place[:, None] < place
         candidates, further = _parents(start), _parents(self.knowledge.allowed & is_before)
@@ -165,22 +173,24 @@ class _Table:
 
         try:
             self.scores.each(
-                lambda j: choose(self.scores, j, candidates[j], further[j], required[j], ()), range(d), keep
+                lambda j: choose(self.scores, j, candidates[j], further[j], required[j], ()),
+                range(d),
+                keep,
+                cost=lambda j: len(candidates[j]),
             )
         except KeyboardInterrupt:
             was_interrupted = True
         total = sum(self.scores.score(j, some) for j, some in enumerate(parents))
         return Searched(parents, total, was_interrupted=was_interrupted)
 
-    def result(self, found: Searched, was_interrupted: bool) -> Refined:
-        """The graph with what its edges are worth."""
+    def result(self, found: Searched) -> Refined:
+        """The graph with what its edges are worth, in the order of columns outside."""
         d = self.scores.n_variables
         adjacency, edge_evidence = np.zeros((d, d), dtype=bool), np.zeros((d, d))
-        for j, (parents, worths) in enumerate(
-            zip(found.parents, self.scores.each(self._worths(found.parents), range(d)), strict=True)
-        ):
-            adjacency[list(parents), j] = True
-            edge_evidence[list(parents), j] = worths
+        all_worths = self.scores.each(self._worths(found.parents), range(d), cost=lambda j: len(found.parents[j]))
+        for j, parents, worths in zip(self.order, found.parents, all_worths, strict=True):
+            adjacency[self.order[list(parents)], j] = True
+            edge_evidence[self.order[list(parents)], j] = worths
         fits = [self.scores.fit(j, parents) for j, parents in enumerate(found.parents)]
         evidence = float(sum(fit.value for fit in fits))
         return Refined(
@@ -188,11 +198,22 @@ class _Table:
             evidence,
             evidence - self.scores.cost_per_edge * int(adjacency.sum()),
             edge_evidence,
-            [fit.log_parameters for fit in fits],
-            tuple(found.moves),
+            [self._log_parameters(found.parents[j], fits[j]) for j in np.argsort(self.order)],
+            tuple(
+                move._replace(node=move.node if move.node is None else int(self.order[move.node]))
+                for move in found.moves
+            ),
             self.notes,
-            was_interrupted,
+            found.was_interrupted,
         )
+
+    def _outside(self, move: Move) -> Move:
+        return move if move.node is None else move._replace(node=int(self.order[move.node]))
+
+    def _log_parameters(self, parents: Parents, fit: Fit) -> np.ndarray:
+        """The fit's, with the length scales in the order of columns outside."""
+        outside = np.argsort(self.order[list(parents)])
+        return fit.log_parameters[[*outside, -3, -2, -1]]
 
     def _worths(self, parents: list[Parents]) -> Callable[[int], list[float]]:
         return lambda child: [loss(self.scores, child, parents[child], parent) for parent in parents[child]]

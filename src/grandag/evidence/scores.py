@@ -66,23 +66,37 @@ class LocalScores:
         self._local = threading.local()
         self._shuffled = rng.permuted(shuffled[rng.integers(self.n_variables, size=_N_SHUFFLED)], axis=1)
 
+    @property
+    def n_fits(self) -> int:
+        """How many fits on all rows have been made."""
+        return len(self._full)
+
+    @property
+    def operations_per_fit(self) -> float:
+        """How the cost of a fit grows: rows, times those of a block squared."""
+        n = self._columns.shape[1]
+        return float(n * (n / self.n_blocks) ** 2)
+
     def each(
         self,
         function: Callable[[int], Result],
         nodes: Iterable[int],
         keep: Callable[[int, Result], None] = lambda node, result: None,
+        cost: Callable[[int], int] = lambda node: 0,
     ) -> list[Result]:
         """Results for all nodes, by several threads; `keep` is called with each, in order, from this thread.
 
+        Threads take those first that cost most, so that none waits long for another at the end.
         Each call must use the scores of its own node only, or ask for others always from the same start.
         """
         nodes, results = list(nodes), []
         with ThreadPoolExecutor(self.n_threads, thread_name_prefix="grandag") as pool:
             several = self.n_threads > 1 and len(nodes) > 1
-            futures = [pool.submit(function, node) for node in nodes] if several else []
+            dearest_first = sorted(nodes, key=lambda node: -cost(node))
+            futures = {node: pool.submit(function, node) for node in dearest_first} if several else {}
             try:
-                for k, node in enumerate(nodes):
-                    results.append(futures[k].result() if several else function(node))
+                for node in nodes:
+                    results.append(futures[node].result() if several else function(node))
                     keep(node, results[-1])
             except BaseException:
                 pool.shutdown(wait=True, cancel_futures=True)

@@ -1,11 +1,10 @@
 """Search: node after node is taken out of the graph and put back where the evidence is greatest.
 
-Optimal reinsertion (Moore and Wong 2003), along an order: with node k taken out, the others stand in an order in which
-k's ancestors come first and its descendants last. At each place in it, k may have parents among those before it and
-children among those after it: the ones it has, and those that promise something. The children that now stand before k
-lose it and choose again. Reversals, additions, deletions and swaps in the order are special cases.
-
-Few rows say which places are worth a look, all rows decide.
+Few rows say which places are worth a look (`plans.py`), all rows decide. When no single node improves the graph, one
+that little explains chooses among everything that may come before it: many parents together may show what none shows
+alone. Then the search starts again nearby: a stretch of the order is shuffled, what stands there chooses its parents
+afresh, and the best graph of all is kept. It does so where that takes a second or where moves were rejected by a hair,
+as on most real tables.
 """
 
 from __future__ import annotations
@@ -16,31 +15,37 @@ from typing import NamedTuple
 
 import numpy as np
 
+from grandag.evidence.choices import Choices
+from grandag.evidence.plans import Knowledge, Plan, as_adjacency, plans
 from grandag.evidence.scores import LocalScores, Parents
-from grandag.evidence.selection import choose
-from grandag.graph import topological_order
+from grandag.graph import ancestors, topological_order
 
-__all__ = ["Knowledge", "Move", "Searched", "climb"]
+__all__ = ["Move", "Search", "Searched"]
 
-_SLACK = 3.0
-"""Nats (of all rows) that few rows may speak against a place that all rows are still asked about."""
 _AT_ONCE = 4
 """Plans that are tried together, for several threads; the same for any number of them."""
 _LEAST_GAIN = 0.05
 """Nats that a move has to bring: what fits of the same parents may differ by."""
-
-
-class Knowledge(NamedTuple):
-    """Edges that the graph may have and those that it must have, [i, j] for i -> j."""
-
-    allowed: np.ndarray
-    required: np.ndarray
+_UNEXPLAINED = np.log(0.5)
+"""Noise from which a node may have parents that do not show one by one."""
+_HIDDEN_WORTH, _MOST_HIDDEN = 5.0, 50
+"""What all candidates together have to be worth, in costs of an edge, and how many they are at most."""
+_HAIR = 10.0
+"""Nats by which a move may have been rejected for the search to start again nearby."""
+_WINDOW = 6
+"""Places of the order that are shuffled for another start."""
+_IN_VAIN = 10
+"""Starts in a row without a better graph after which the search ends."""
+_CLEAR_OPERATIONS, _CLOSE_OPERATIONS = 1e10, 1e11
+"""What the fits of further starts may take, in rows cubed: 100 fits on 1,000 rows, some ten seconds, if it is close."""
+_FITS_PER_NODE = 3
+"""Fits that another start takes, typically."""
 
 
 class Move(NamedTuple):
-    """One step of the search."""
+    """One step of the search: a node reinserted, or None for several at once by another start."""
 
-    node: int
+    node: int | None
     gain: float
     total: float
 
@@ -53,167 +58,141 @@ class Searched:
     total: float
     moves: list[Move] = field(default_factory=list)
     was_interrupted: bool = False
+    is_close: bool = False
+    """Whether a move was rejected by a hair."""
+
+    def change(self, node: int | None, changes: dict[int, Parents], gain: float) -> None:
+        """Make a move."""
+        for child, new in changes.items():
+            self.parents[child] = new
+        self.total += gain
+        self.moves.append(Move(node, gain, self.total))
 
 
-class _Plan(NamedTuple):
-    """A node's new place: candidates for the parents of every node that changes."""
+class Search:
+    """The search for the graph with the greatest score; the same for any number of threads."""
 
-    promise: float
-    node: int
-    order: tuple[int, ...]
-    candidates: dict[int, Parents]
+    def __init__(
+        self,
+        scores: LocalScores,
+        knowledge: Knowledge,
+        rng: np.random.Generator,
+        report: Callable[[Searched], None],
+    ) -> None:
+        """`report` is called with the best graph so far."""
+        self._scores, self._knowledge, self._rng, self._report = scores, knowledge, rng, report
+        self._choices = Choices(scores, knowledge)
 
-    @property
-    def signature(self) -> frozenset[tuple[int, Parents]]:
-        return frozenset(self.candidates.items())
+    def run(self, parents: list[Parents]) -> Searched:
+        """The best graph found from this one and from others near it; Ctrl-C ends the search with the best so far."""
+        best, scores = self._state(parents), self._scores
+        try:
+            self._climb(best, lambda: self._report(best))
+            operations = _CLOSE_OPERATIONS if best.is_close else _CLEAR_OPERATIONS
+            in_vain, most_fits = 0, scores.n_fits + operations / scores.operations_per_fit
+            while in_vain < _IN_VAIN and scores.n_fits + _FITS_PER_NODE * len(parents) < most_fits:
+                found = self._state(self._shuffled(best.parents))
+                self._climb(found, lambda: self._report(best), most_fits)
+                in_vain += 1
+                if found.total > best.total + _LEAST_GAIN:
+                    best.change(None, dict(enumerate(found.parents)), found.total - best.total)
+                    in_vain = 0
+                    self._report(best)
+        except KeyboardInterrupt:
+            best.was_interrupted = True
+        return best
 
+    def _state(self, parents: list[Parents]) -> Searched:
+        return Searched(list(parents), sum(self._scores.score(j, some) for j, some in enumerate(parents)))
 
-class _Choice(NamedTuple):
-    """The parents that a child chose among candidates and further ones."""
+    def _climb(self, state: Searched, report: Callable[[], None], most_fits: float = np.inf) -> None:
+        """Improve the graph node by node until nothing brings anything, or the fits are used up."""
+        rejected: set[frozenset[tuple[int, Parents]]] = set()
+        while self._scores.n_fits < most_fits and (self._reinsert(state, rejected) or self._reveal(state)):
+            report()
 
-    candidates: frozenset[int]
-    further: frozenset[int]
-    parents: Parents
+    def _reinsert(self, state: Searched, rejected: set[frozenset[tuple[int, Parents]]]) -> bool:
+        """Make the first of the most promising reinsertions that improves the evidence, if any does."""
+        scores = self._scores
+        nodes = range(len(state.parents))
+        scores.each(lambda j: scores.few(j, state.parents[j]), nodes)
+        promise = np.array(scores.each(lambda j: scores.promise(j, state.parents[j]), nodes)).T
+        promising = (promise > scores.promising) & self._knowledge.allowed
+        found = scores.each(lambda k: plans(scores, state.parents, k, promising, self._knowledge), nodes)
+        best_first = sorted((plan for some in found for plan in some), key=lambda plan: -plan.promise)
+        untried = [plan for plan in best_first if plan.signature not in rejected]
+        for first in range(0, len(untried), _AT_ONCE):
+            some = untried[first : first + _AT_ONCE]
+            for plan, changes in zip(some, self._carry_out(state.parents, some), strict=True):
+                gain = self._gain(state.parents, changes)
+                if gain > _LEAST_GAIN:
+                    state.change(plan.node, changes, gain)
+                    return True
+                state.is_close |= gain > -_HAIR and any(new != state.parents[j] for j, new in changes.items())
+                rejected.add(plan.signature)
+        return False
 
-    def answers(self, candidates: frozenset[int], further: frozenset[int]) -> bool:
-        """Whether the choice is the same among fewer candidates: those it fell on are still there."""
-        return candidates <= self.candidates and further.issuperset(self.parents) and further <= self.further
+    def _carry_out(self, parents: list[Parents], some: list[Plan]) -> list[dict[int, Parents]]:
+        """The parents that the nodes of each plan choose among the candidates, by all rows."""
 
+        def chosen(child: int) -> dict[int, Parents]:
+            return {
+                k: self._choices.choose(child, plan.candidates[child], plan.order, parents[child])
+                for k, plan in enumerate(some)
+                if child in plan.candidates
+            }
 
-def climb(
-    scores: LocalScores, parents: list[Parents], knowledge: Knowledge, report: Callable[[Searched], None]
-) -> Searched:
-    """Reinsert nodes until none brings anything; Ctrl-C ends the search with the best graph so far."""
-    state = Searched(list(parents), sum(scores.score(j, p) for j, p in enumerate(parents)))
-    rejected: set[frozenset[tuple[int, Parents]]] = set()
-    choices: list[list[_Choice]] = [[] for _ in parents]
-    try:
-        while _improve(scores, state, knowledge, rejected, choices):
-            report(state)
-    except KeyboardInterrupt:
-        state.was_interrupted = True
-    return state
+        children = sorted({child for plan in some for child in plan.candidates})
+        n_candidates = {j: sum(len(plan.candidates.get(j, ())) for plan in some) for j in children}
+        by_child = dict(zip(children, self._scores.each(chosen, children, cost=n_candidates.__getitem__), strict=True))
+        return [{child: by_child[child][k] for child in plan.candidates} for k, plan in enumerate(some)]
 
+    def _reveal(self, state: Searched) -> bool:
+        """Give a node that little explains the parents that all candidates together reveal, if any node gains."""
+        is_ancestor = ancestors(as_adjacency(state.parents))
+        nodes = range(len(state.parents))
+        found = self._scores.each(lambda j: self._revealed(j, state.parents[j], ~is_ancestor[j]), nodes)
+        gains = [self._gain(state.parents, {j: new}) for j, new in enumerate(found)]
+        best = int(np.argmax(gains))
+        if gains[best] > _LEAST_GAIN:
+            state.change(best, {best: found[best]}, gains[best])
+        return gains[best] > _LEAST_GAIN
 
-def _improve(
-    scores: LocalScores,
-    state: Searched,
-    knowledge: Knowledge,
-    rejected: set[frozenset[tuple[int, Parents]]],
-    choices: list[list[_Choice]],
-) -> bool:
-    """Make the first of the most promising reinsertions that improves the evidence, if any does."""
-    nodes = range(len(state.parents))
-    scores.each(lambda j: scores.few(j, state.parents[j]), nodes)
-    promise = np.array(scores.each(lambda j: scores.promise(j, state.parents[j]), nodes)).T
-    promising = (promise > scores.promising) & knowledge.allowed
-    plans = scores.each(lambda k: _plans(scores, state.parents, k, promising, knowledge), nodes)
-    best_first = sorted((plan for some in plans for plan in some), key=lambda plan: -plan.promise)
-    untried = [plan for plan in best_first if plan.signature not in rejected]
-    for first in range(0, len(untried), _AT_ONCE):
-        some = untried[first : first + _AT_ONCE]
-        for plan, changes in zip(some, _carry_out(scores, state.parents, some, knowledge, choices), strict=True):
-            gain = sum(scores.score(j, new) - scores.score(j, state.parents[j]) for j, new in changes.items())
-            if gain > _LEAST_GAIN:
-                for j, new in changes.items():
-                    state.parents[j] = new
-                state.total += gain
-                state.moves.append(Move(plan.node, gain, state.total))
-                return True
-            rejected.add(plan.signature)
-    return False
+    def _revealed(self, node: int, parents: Parents, may_precede: np.ndarray) -> Parents:
+        scores = self._scores
+        if scores.fit(node, parents).log_parameters[-1] < _UNEXPLAINED:
+            return parents
+        promise = scores.promise(node, parents)
+        candidates = np.flatnonzero(self._knowledge.allowed[:, node] & may_precede).tolist()
+        most = sorted(candidates, key=lambda i: -promise[i])[:_MOST_HIDDEN]
+        everything = tuple(sorted({*parents, *most}))
+        if scores.full(node, everything, parents) - scores.full(node, parents) < _HIDDEN_WORTH * scores.cost_per_edge:
+            return parents
+        return self._choices.choose(node, everything, (*everything, node), parents)
 
+    def _shuffled(self, parents: list[Parents]) -> list[Parents]:
+        """A graph nearby: some places of the order shuffled, new choices among neighbours where an edge would turn."""
+        d = len(parents)
+        adjacency = as_adjacency(parents)
+        order = topological_order(adjacency)
+        first = int(self._rng.integers(max(d - _WINDOW, 0) + 1))
+        order[first : first + _WINDOW] = self._random_order(order[first : first + _WINDOW])
+        place = np.argsort(order)
+        may_be = (adjacency | adjacency.T) & self._knowledge.allowed & (place[:, None] < place)
+        candidates = [tuple(np.flatnonzero(column).tolist()) for column in may_be.T]
+        changed = [j for j in range(d) if candidates[j] != parents[j]]
+        chosen = self._scores.each(lambda j: self._choices.choose(j, candidates[j], order, parents[j]), changed)
+        new = dict(zip(changed, chosen, strict=True))
+        return [new.get(j, parents[j]) for j in range(d)]
 
-def _plans(
-    scores: LocalScores, parents: list[Parents], node: int, promising: np.ndarray, knowledge: Knowledge
-) -> list[_Plan]:
-    """The places of a node that few rows do not speak against, best first."""
-    others = _order_around(parents, node)
-    required, allowed = knowledge.required, knowledge.allowed
-    children = {j for j in others if node in parents[j]}
-    wanted = {*parents[node], *np.flatnonzero(promising[:, node]).tolist(), *(j for j in children if allowed[j, node])}
-    gaining = {j for j in others if promising[node, j] or (j in parents[node] and allowed[node, j])}
-    with_node = {j: _changed(parents[j], add=node) for j in gaining}
-    without_node = {j: _changed(parents[j], drop=node) for j in children}
-    gains = {j: _most_gained(scores, parents[j], j, new) for j, new in with_node.items()}
-    losses = {j: _most_gained(scores, parents[j], j, new) for j, new in without_node.items()}
-    plans = []
-    for place in range(len(others) + 1):
-        before, after = others[:place], others[place:]
-        if any(required[node, j] for j in before) or any(required[j, node] for j in after):
-            continue
-        candidates = {j: without_node[j] for j in before if j in children}
-        candidates |= {j: with_node[j] for j in after if gains.get(j, -np.inf) > -_SLACK}
-        new = tuple(sorted(wanted.intersection(before)))
-        if new != parents[node]:
-            candidates[node] = new
-        if not candidates:
-            continue
-        gain = _most_gained(scores, parents[node], node, new)
-        gain += sum(losses[j] for j in before if j in children) + sum(max(gains.get(j, 0.0), 0.0) for j in after)
-        if gain > -_SLACK or (candidates.keys() == {node} and set(parents[node]) < set(new)):
-            plans.append(_Plan(gain, node, (*before, node, *after), candidates))
-    return sorted(plans, key=lambda plan: -plan.promise)
+    def _random_order(self, nodes: list[int]) -> list[int]:
+        """These nodes in a random order that no required edge contradicts."""
+        order, rest = [], list(nodes)
+        while rest:
+            free = [j for j in rest if not self._knowledge.required[rest, j].any()]
+            order.append(free[self._rng.integers(len(free))])
+            rest.remove(order[-1])
+        return order
 
-
-def _most_gained(scores: LocalScores, parents: Parents, child: int, new: Parents) -> float:
-    """What few rows say that a child would gain at most by choosing among new parents: it may take one of them only."""
-    evidence = scores.few(child, new, parents) - scores.few(child, parents)
-    n_fewer = len(set(parents) - set(new)) - (not set(new) <= set(parents))
-    return scores.scale * evidence + scores.cost_per_edge * n_fewer
-
-
-def _carry_out(
-    scores: LocalScores,
-    parents: list[Parents],
-    plans: list[_Plan],
-    knowledge: Knowledge,
-    choices: list[list[_Choice]],
-) -> list[dict[int, Parents]]:
-    """The parents that the nodes of each plan choose among the candidates, by all rows."""
-    places = [{j: k for k, j in enumerate(plan.order)} for plan in plans]
-
-    def chosen(child: int) -> dict[int, Parents]:
-        return {k: chosen_in(child, k) for k, plan in enumerate(plans) if child in plan.candidates}
-
-    def chosen_in(child: int, k: int) -> Parents:
-        candidates = frozenset(plans[k].candidates[child])
-        allowed = np.flatnonzero(knowledge.allowed[:, child]).tolist()
-        further = candidates.union(i for i in allowed if places[k][i] < places[k][child])
-        for earlier in choices[child]:
-            if earlier.answers(candidates, further):
-                return earlier.parents
-        required = frozenset(np.flatnonzero(knowledge.required[:, child]).tolist())
-        found = choose(scores, child, plans[k].candidates[child], further, required, parents[child])
-        choices[child].append(_Choice(candidates, further, found))
-        return found
-
-    children = sorted({child for plan in plans for child in plan.candidates})
-    by_child = dict(zip(children, scores.each(chosen, children), strict=True))
-    return [{child: by_child[child][k] for child in plan.candidates} for k, plan in enumerate(plans)]
-
-
-def _changed(parents: Parents, *, add: int | None = None, drop: int | None = None) -> Parents:
-    return tuple(sorted({*parents} - {drop} | ({add} if add is not None else set())))
-
-
-def _order_around(parents: list[Parents], node: int) -> tuple[int, ...]:
-    """All other nodes, parents before children; the node's ancestors come first, its descendants last."""
-    order = topological_order(_adjacency(parents))
-    ancestors: set[int] = set()
-    for j in reversed(order):
-        if j == node or j in ancestors:
-            ancestors.update(parents[j])
-    descendants: set[int] = set()
-    for j in order:
-        if any(i == node or i in descendants for i in parents[j]):
-            descendants.add(j)
-    rest = [j for j in order if j != node and j not in ancestors and j not in descendants]
-    return (*(j for j in order if j in ancestors), *rest, *(j for j in order if j in descendants))
-
-
-def _adjacency(parents: list[Parents]) -> np.ndarray:
-    adjacency = np.zeros((len(parents), len(parents)), dtype=bool)
-    for j, some in enumerate(parents):
-        adjacency[list(some), j] = True
-    return adjacency
+    def _gain(self, parents: list[Parents], changes: dict[int, Parents]) -> float:
+        return sum(self._scores.score(j, new) - self._scores.score(j, parents[j]) for j, new in changes.items())
