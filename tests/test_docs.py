@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from grandag.methods.registry import METHODS
@@ -104,13 +105,45 @@ def test_the_command_of_the_readme_writes_what_it_says(tmp_path):
         "interoperability",
         "reports",
         "reproducing",
-        "tutorial",
     ],
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_code_of_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run(page, tmp_path)
+
+
+def test_tutorial_is_what_running_it_gives(tmp_path):
+    """Numbers, and the widths of columns, may differ between machines."""
+    from tools import run_tutorial
+
+    page = (DOCS / "tutorial.md").read_text(encoding="utf-8")
+    again = run_tutorial.run(page, tmp_path)
+    expected = run_tutorial.facts(page, DOCS / "tutorial")
+    assert run_tutorial.facts(again, tmp_path) == expected, "docs/tutorial.md is out of date: run `make generate`"
+    assert {"kitchen_load → temperature", "temperature → kitchen_load"} <= set().union(*expected[-2:])
+
+
+def test_facts_of_the_tutorial_are_words_and_edges(tmp_path):
+    from tools.run_tutorial import facts
+
+    page = "![A](tutorial/graph.svg)\n```text\nage  tip 1.5e-07\n3.5 s\n```\n"
+    drawing = tmp_path / "graph.svg"
+    drawing.write_text("<title>age → tip, evidence 5</title><title>age</title>", encoding="utf-8")
+    found = facts(page, tmp_path)
+    assert found == [{"age": 1, "tip": 1}, {"age → tip"}]
+    assert facts(page.replace("1.5e-07", "nan"), tmp_path) != found
+    assert facts(page.replace("1.5e-07", "22.7"), tmp_path) == found
+    drawing.write_text("<title>tip → age, evidence 5</title>", encoding="utf-8")
+    assert facts(page, tmp_path) != found
+
+
+def test_table_of_the_tutorial():
+    """The truth that the page claims is that of the program that made the table."""
+    from tools.make_deliveries import PATH, deliveries
+
+    stored = pd.read_csv(PATH)
+    pd.testing.assert_frame_equal(stored, deliveries())
 
 
 @pytest.fixture(scope="module")
