@@ -1,5 +1,6 @@
 """What README and documentation say is run as it is written, and what they name exists."""
 
+import contextlib
 import importlib
 import os
 import re
@@ -166,6 +167,18 @@ def test_site_builds_as_the_readme_says(site):
     assert "GraNDAG" in titles, "pages of the API are titled by public names"
     assert not any(title.startswith("grandag.methods.") for title in titles)
     assert "<span style=" in (site / "tutorial.html").read_text(encoding="utf-8"), "code is not highlighted"
+
+
+def test_api_has_all_public_names_and_nothing_that_a_module_merely_imports(site):
+    import grandag
+
+    shown = re.findall(r'<h[3-6] id="(grandag[\w.]*)" class="doc', (site / "api.html").read_text(encoding="utf-8"))
+    assert {f"{home}.{name}" for name, home in grandag._HOME.items()} <= set(shown)
+    for name in shown:
+        module, _, attribute = name.rpartition(".")
+        with contextlib.suppress(ModuleNotFoundError):  # members of classes
+            own = getattr(importlib.import_module(module), "__all__", [attribute])  # packages have none
+            assert module == "grandag" or attribute in own, name
 
 
 def test_formulas_of_a_page_become_mathml():
