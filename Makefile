@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 INTEROP := .venv-interop
 
-.PHONY: demo test test-slow fuzz test-interop lint format generate bench accuracy generality stability confidence docs package clean
+.PHONY: demo test test-slow fuzz test-interop lint format generate bench accuracy generality stability held-out confidence docs package clean
 
 demo: $(READY)
 	$(BIN)/grandag fit sachs --seed 1 --output demo --report demo/report.html
@@ -63,6 +63,10 @@ package: $(READY)
 
 docs: $(READY)
 	$(BIN)/mkdocs build --strict
+
+# Held-out likelihood of every method on small tables.
+held-out: $(READY)
+	$(BIN)/python benchmarks/held_out.py
 
 accuracy: $(READY)
 	$(BIN)/python benchmarks/accuracy.py

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from grandag import CAM, CausalModel, GraNDAG
-from grandag.diagnostics import MAX_ROWS, column_concerns, graph_concerns, noise_concerns
+from grandag.diagnostics import MAX_ROWS, column_concerns, graph_concerns, noise_concerns, overfitting_concerns
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,15 @@ def test_few_rows_per_parent():
     assert concern.variables == ("d",)
     assert concern.numbers == {"d": {"parents": 3.0, "rows_per_parent": 149 / 3}}
     assert "'d' (3 parents, 50 rows for each)" in concern.message
+
+
+def test_overfitting_needs_a_gap_that_chance_does_not_make(rng):
+    training = rng.normal(-1, 1, size=(200, 3))
+    held_out = rng.normal([-1.2, -2, -2], [1, 1, 20], size=(50, 3))  # little worse, worse, and too few rows to tell
+    (concern,) = overfitting_concerns(training, held_out, ["a", "b", "c"])
+    assert concern.variables == ("b",)
+    means = {"training": training[:, 1].mean(), "held_out": held_out[:, 1].mean()}
+    assert concern.numbers["b"] == pytest.approx(means)
 
 
 def test_nearly_the_same_columns(rng):

@@ -31,6 +31,7 @@ __all__ = [
     "graph_concerns",
     "noise_checks",
     "noise_concerns",
+    "overfitting_concerns",
     "spread_rows",
 ]
 
@@ -43,6 +44,11 @@ _GAUSSIAN_W = 0.97
 _NEAR = 0.99
 _ROWS_PER_PARENT = 50
 """A curve spends up to nine degrees of freedom; with fewer rows than this, five per degree, it follows the noise."""
+
+_PARTED = 0.5
+"""Nats per row by which a variable's training likelihood has to exceed the held-out one."""
+_SURE = 3.0
+"""Standard errors of the held-out mean by which it has to."""
 
 _SHOWN = 5
 """Names in one sentence; the others are in the numbers."""
@@ -170,6 +176,24 @@ def graph_concerns(adjacency: np.ndarray, names: Sequence[str], n_rows: int) -> 
         ),
         f"There are fewer than {_ROWS_PER_PARENT} rows per parent for {{}}: some of these edges may be chance. Get "
         "more rows, use fewer columns, or forbid impossible edges.",
+    )
+
+
+def overfitting_concerns(training: np.ndarray, held_out: np.ndarray, names: Sequence[str]) -> list[Concern]:
+    """Variables whose density is far higher on rows that were learned from (n, d) than on others (m, d).
+
+    Both are logarithms of densities.
+    """
+    table = pd.DataFrame({"training": training.mean(axis=0), "held_out": held_out.mean(axis=0)}, index=list(names))
+    gap = table["training"] - table["held_out"]
+    error = held_out.std(axis=0) / np.sqrt(len(held_out))
+    parted = gap[gap > np.maximum(_PARTED, _SURE * error)].sort_values(ascending=False)
+    return concern_about(
+        "overfitting",
+        table.loc[parted.index],
+        lambda row: f"{row['training']:.2f} in training, {row['held_out']:.2f} held out",
+        "The log-likelihood per row is far higher in training than on rows held out: {}. Scores, samples and effects "
+        "of new rows are less certain than the fit looks: get more rows, use fewer columns, or simpler functions.",
     )
 
 

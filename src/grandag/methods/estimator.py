@@ -97,8 +97,8 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     """
 
     learn: ClassVar[Learn]
-    conditional: ClassVar[type[Any]] = LinearConditional
-    """The class of the conditionals that `learn` returns; constant columns have their own."""
+    conditional: ClassVar[Any] = LinearConditional
+    """The class of the conditionals that `learn` returns, or a union of classes; constant columns have their own."""
     checks_noise: ClassVar[bool] = True
     """Look at the noise at the end of a fit; where that would take longer than the fit, `check_noise` is for users."""
     presets: ClassVar[tuple[str, ...]] = ("default", "paper")
