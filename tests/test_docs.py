@@ -1,5 +1,6 @@
 """What README and documentation say is run as it is written, and what they name exists."""
 
+import contextlib
 import importlib
 import os
 import re
@@ -168,6 +169,18 @@ def test_site_builds_as_the_readme_says(site):
     assert "<span style=" in (site / "tutorial.html").read_text(encoding="utf-8"), "code is not highlighted"
 
 
+def test_api_has_all_public_names_and_nothing_that_a_module_merely_imports(site):
+    import grandag
+
+    shown = re.findall(r'<h[3-6] id="(grandag[\w.]*)" class="doc', (site / "api.html").read_text(encoding="utf-8"))
+    assert {f"{home}.{name}" for name, home in grandag._HOME.items()} <= set(shown)
+    for name in shown:
+        module, _, attribute = name.rpartition(".")
+        with contextlib.suppress(ModuleNotFoundError):  # members of classes
+            own = getattr(importlib.import_module(module), "__all__", [attribute])  # packages have none
+            assert module == "grandag" or attribute in own, name
+
+
 def test_formulas_of_a_page_become_mathml():
     markdown = pytest.importorskip("markdown", reason="the documentation tools are in the extra docs")
     from tools.mathematics import Mathematics
@@ -216,14 +229,17 @@ def test_search_works_from_a_folder(site):
         assert all(address.startswith("file:") for address in page.requests())
 
 
-def test_pages_of_the_site_fit_the_screen(site):
-    """On a telephone nothing runs out of the page; on a desk no table has to be scrolled."""
+def test_every_page_of_the_site_fits_the_screen(site):
+    """On a telephone nothing runs out of the page; on a desk no table has to be scrolled, and no page is in error."""
     wide = "return Array.from(document.querySelectorAll('table'), t => t.scrollWidth - t.parentElement.clientWidth)"
     with chromium() as session:
-        for name in ("command_line", "method", "parameters", "using_the_model", "results"):
-            page = Page(session, site / f"{name}.html").open(width=390)
-            assert page.run("return document.documentElement.scrollWidth") <= 390, name
-            assert max(page.open(width=1280).run(wide)) <= 1, name
+        for path in sorted(site.glob("*.html")):
+            if path.stem == "404":
+                continue  # has absolute addresses: it is for servers
+            page = Page(session, path).open(width=390)
+            assert page.run("return document.documentElement.scrollWidth") <= 390, path.stem
+            assert max(page.open(width=1280).run(wide), default=0) <= 1, path.stem
+            assert page.messages() == [], path.stem
 
 
 def test_page_on_extending(tmp_path, monkeypatch):
