@@ -114,12 +114,15 @@ def fit(
 
     table = as_table(frame, missing=model.missing)
     start = time.perf_counter()
-    try:
-        learn(model, table, quiet=quiet, for_report=report is not None)
-        refits = _refit(model, table, resamples, str(resample_kind), seed, n_jobs, quiet) if resamples else None
-    except KeyboardInterrupt:
-        typer.echo("Interrupted; nothing was written.", err=True)
-        raise typer.Exit(INTERRUPTED) from None
+    learn(model, table, quiet=quiet, for_report=report is not None)
+    refits, was_interrupted = None, model.learned_.was_interrupted
+    if resamples and not was_interrupted:
+        try:
+            refits = _refit(model, table, resamples, str(resample_kind), seed, n_jobs, quiet)
+            was_interrupted = refits.was_interrupted
+        except KeyboardInterrupt:
+            was_interrupted = True
+            typer.echo("Interrupted before the first refit was done: the graph is without frequencies.", err=True)
     write_more = None if refits is None else partial(_write_confidence, refits)
     seconds = time.perf_counter() - start
     summary = show(model, data, seconds, output, as_json=as_json, quiet=quiet, write_more=write_more)
@@ -130,7 +133,7 @@ def fit(
         write_text(report, page_of(summary, table, truth=true))
         if not quiet:
             typer.echo(f"Page: {report}", err=as_json)
-    if any(concern.kind == "interrupted" for concern in model.learned_.concerns):
+    if was_interrupted:
         raise typer.Exit(INTERRUPTED)
     if not model.learned_.converged:
         raise typer.Exit(NOT_CONVERGED)

@@ -75,5 +75,5 @@ def refine(
     if not quiet:
         for concern in after.concerns:
             typer.echo(f"Warning: {visible(concern.message)}", err=True)
-    if any(concern.kind == "interrupted" for concern in after.concerns):
+    if after.was_interrupted:
         raise typer.Exit(INTERRUPTED)
