@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 import warnings
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from grandag.cli.common import CONFIDENCE, OUTPUT, AsJson, Quiet, Seed, visible
+from grandag.cli.common import CONFIDENCE, OUTPUT, AsJson, Quiet, Seed, json_text, visible
 from grandag.cli.exits import INTERRUPTED, NOT_CONVERGED
 from grandag.cli.inputs import Reading, read_data, read_truth, reads_a_table
 from grandag.cli.options import given_values
@@ -191,7 +190,7 @@ def show(
     if output is not None:
         write_results(summary, output, write_more)
     if as_json:
-        typer.echo(json.dumps(summary.facts, indent=2, ensure_ascii=False))
+        typer.echo(json_text(summary.facts))
     elif not quiet:
         from grandag.cli.terminal import print_result
 
