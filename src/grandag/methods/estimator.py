@@ -25,6 +25,7 @@ from grandag.diagnostics import (
     constant_concerns,
     copy_concerns,
     graph_concerns,
+    isolated_concerns,
     noise_concerns,
 )
 from grandag.drawing import Drawing
@@ -472,6 +473,7 @@ def _concerns(learned: Learned, table: Table, varying: Table, *, checks_noise: b
         *table_concerns(varying),
         *learned.concerns,
         *column_concerns(table.values, table.names, known),
+        *isolated_concerns(table.values, learned.adjacency, table.names),
         *graph_concerns(learned.dag, table.names, len(table.values)),
         *order,
         *noise,

@@ -536,6 +536,16 @@ def test_progress_is_silent_without_a_terminal(frame, capfd):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("make", [GraNDAG, fast])
+def test_one_hot_columns_have_a_score(rng, make):
+    """Each follows from the others without noise."""
+    category = rng.integers(3, size=300)
+    frame = pd.DataFrame(np.eye(3)[category], columns=list("abc")).assign(x=category + rng.normal(size=300))
+    model = make(random_state=0, n_jobs=1).fit(frame[:200])
+    assert abs(model.score(frame[200:])) < 100
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_few_rows_are_predicted_as_well_as_by_additive_regressions():
     """Means over splits of 120 rows to learn from; networks lose more than a nat per row, by following the noise."""
     table = as_table(load_iris(as_frame=True).data)
