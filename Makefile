@@ -50,11 +50,12 @@ bench: $(READY)
 confidence: $(READY)
 	$(BIN)/python benchmarks/confidence.py
 
-# The parts of the documentation that are made from the code; tests fail when they are out of date.
+# The parts of the documentation that are made from the code, or by running it; tests fail when they are out of date.
 generate: $(READY)
 	$(BIN)/python -m tools.document_parameters
 	$(BIN)/python -m tools.document_commands
 	$(BIN)/python -m tools.draw_architecture
+	$(BIN)/python -m tools.run_tutorial
 
 # Wheel and source distribution in dist/; the wheel, without extras, then proves itself in an environment of its own.
 package: $(READY)

@@ -12,6 +12,7 @@ into two matrices and refuses contradictions before anything runs.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -23,14 +24,18 @@ import networkx as nx
 import numpy as np
 
 from grandag.graph import ancestors, is_acyclic, to_networkx
+from grandag.incoming import InputError, read_content, reason_of
 from grandag.table import suggestion
 
 __all__ = ["Knowledge", "KnowledgeError", "Masks"]
 
 Pairs = tuple[tuple[str, str], ...]
 
+_DEEP_KEY = re.compile(r"(?<![\w'\"-])(?:[\w'\"-]+\s*\.\s*){50}")
+"""Keys like a.b.c and so on: time and memory of Python's reader of TOML grow with the square of their length."""
 
-class KnowledgeError(ValueError):
+
+class KnowledgeError(InputError):
     """The knowledge contradicts itself or the table; the message says where, and what to do."""
 
 
@@ -76,13 +81,14 @@ class Knowledge:
     def __post_init__(self) -> None:
         object.__setattr__(self, "forbidden", _pairs("forbidden", self.forbidden))
         object.__setattr__(self, "required", _pairs("required", self.required))
-        object.__setattr__(self, "tiers", tuple(_names("tiers", tier) for tier in self.tiers))
+        object.__setattr__(self, "tiers", tuple(_names("tiers", tier) for tier in _items("tiers", self.tiers)))
         for field in ("roots", "leaves"):
             object.__setattr__(self, field, _names(field, getattr(self, field)))
-        for number in self.closed_tiers:
-            if not 0 <= number < len(self.tiers):
-                raise KnowledgeError(f"There is no tier {number} to close: there are {len(self.tiers)}, from 0 on.")
-        object.__setattr__(self, "closed_tiers", tuple(self.closed_tiers))
+        closed = _items("closed_tiers", self.closed_tiers)
+        for number in closed:
+            if not isinstance(number, int) or not 0 <= number < len(self.tiers):
+                raise KnowledgeError(f"There is no tier {number!r} to close: there are {len(self.tiers)}, from 0 on.")
+        object.__setattr__(self, "closed_tiers", closed)
 
     @classmethod
     def of(cls, knowledge: Knowledge | Mapping[str, Any] | str | Path | None) -> Knowledge:
@@ -98,20 +104,26 @@ class Knowledge:
     @classmethod
     def read(cls, path: str | Path) -> Self:
         """Knowledge from a TOML file with the fields above as keys, or from Tetrad's text format (starts with /)."""
-        text = Path(path).read_text(encoding="utf-8")
-        if text.lstrip().startswith("/"):
-            return cls(**_parse_tetrad(text, str(path)))
+        path = Path(path)
+        if not path.exists():
+            raise FileNotFoundError(f"There is no file {str(path)!r}: check the path.")
         try:
-            content = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
+            text = read_content(path).decode()
+            is_tetrad = text.lstrip().startswith("/")
+            if _DEEP_KEY.search(text):
+                raise KnowledgeError(f"{str(path)!r} has keys within keys; the keys are {', '.join(_fields(cls))}.")
+            content = _parse_tetrad(text, str(path)) if is_tetrad else tomllib.loads(text)
+        except KnowledgeError:
+            raise
+        except Exception as error:  # whatever a stranger's file brings up
             raise KnowledgeError(
-                f"{str(path)!r} is neither TOML nor Tetrad's format (first line /knowledge): {error}."
+                f"{str(path)!r} is neither TOML nor Tetrad's format (first line /knowledge): {reason_of(error)}."
             ) from None
         return cls._from_fields(content, repr(str(path)))
 
     @classmethod
     def _from_fields(cls, content: Mapping[str, Any], what: str) -> Self:
-        known = [field.name for field in fields(cls)]
+        known = _fields(cls)
         for key in content:
             if key not in known:
                 raise KnowledgeError(
@@ -198,20 +210,31 @@ class Knowledge:
         return found
 
 
+def _fields(cls: type[Knowledge]) -> list[str]:
+    return [field.name for field in fields(cls)]
+
+
+def _items(field: str, items: Any) -> tuple[Any, ...]:
+    if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
+        raise KnowledgeError(f"The knowledge's {field} must be a list; got {items!r}.")
+    return tuple(items)
+
+
 def _names(field: str, names: Any) -> tuple[str, ...]:
-    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+    if isinstance(names, str) or not all(isinstance(name, str) for name in _items(field, names)):
         raise KnowledgeError(f"The knowledge's {field} must be lists of column names; got {names!r}.")
     return tuple(names)
 
 
 def _pairs(field: str, pairs: Any) -> Pairs:
     checked = []
-    for pair in pairs:
-        if isinstance(pair, str) or len(pair) != 2 or not all(isinstance(name, str) for name in pair):
+    for pair in _items(field, pairs):
+        names = () if isinstance(pair, str) or not isinstance(pair, Sequence) else tuple(pair)
+        if len(names) != 2 or not all(isinstance(name, str) for name in names):
             raise KnowledgeError(
                 f"The knowledge's {field} must be pairs (cause, effect) of column names; got {pair!r}."
             )
-        checked.append((pair[0], pair[1]))
+        checked.append((names[0], names[1]))
     return tuple(checked)
 
 

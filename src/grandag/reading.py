@@ -6,16 +6,12 @@ What a file does not say is taken from its content where that leaves no doubt, a
 
 from __future__ import annotations
 
-import bz2
 import codecs
 import csv
 import fnmatch
-import gzip
 import io
-import lzma
 import re
 import warnings
-import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from grandag.incoming import UNPACKERS, check_proportion, read_array, read_content, reason_of
 from grandag.table import TableError, check_unique, is_number, suggestion
 
 if TYPE_CHECKING:
@@ -39,6 +36,9 @@ _MISSING_MARKS = frozenset({"?", ".", "-", "--", "*"})
 
 _LOOKED_AT = 50
 """Lines that decide on the separator."""
+
+_MOST_COLUMNS = 100_000
+"""In a file, from which some may be chosen."""
 
 
 def read_table(
@@ -61,7 +61,7 @@ def read_table(
     path = Path(path)
     if not path.exists():
         raise TableError(f"There is no file {str(path)!r}: check the path, or see `grandag datasets` for bundled data.")
-    kind = next((suffix for suffix in reversed(path.suffixes) if suffix not in _OPENERS), "")
+    kind = next((suffix for suffix in reversed(path.suffixes) if suffix not in UNPACKERS), "")
     readers: dict[str, Callable[[Path], pd.DataFrame]] = {
         ".parquet": _read_parquet,
         ".pq": _read_parquet,
@@ -77,8 +77,8 @@ def read_table(
         return _read_text(_TextFile(path.name, text, separator, decimal, tuple(na_values)), _SEPARATORS[kind])
     except TableError:
         raise
-    except (EOFError, LookupError, OSError, ValueError) as error:
-        raise TableError(f"{path.name!r} could not be read as a table: {error}") from None
+    except Exception as error:  # whatever a stranger's file brings up
+        raise TableError(f"{path.name!r} could not be read as a table: {reason_of(error)}.") from None
 
 
 def select_columns(frame: pd.DataFrame, columns: str | None, exclude: str | None) -> pd.DataFrame:
@@ -108,41 +108,36 @@ def _positions(words: str, names: Sequence[str]) -> list[int]:
 def _read_array(path: Path) -> pd.DataFrame:
     import pandas as pd
 
-    values = np.load(path, allow_pickle=False)
+    values = read_array(path)
     if values.ndim != 2:
         raise TableError(f"{path.name!r} holds an array of shape {values.shape}: a table has rows and columns.")
     return pd.DataFrame(values, columns=[f"X{k}" for k in range(values.shape[1])])
+
+
+def _check_width(name: str, n_columns: int) -> None:
+    if n_columns > _MOST_COLUMNS:
+        raise TableError(
+            f"{name!r} has {n_columns:,} columns, and tables of more than {_MOST_COLUMNS:,} are not read: are rows and "
+            "columns exchanged?"
+        )
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
     import pandas as pd
 
     try:
-        return pd.read_parquet(path)
+        from pyarrow import parquet
     except ImportError:
         raise TableError("Reading Parquet needs pyarrow: pip install 'grandag[parquet]'.") from None
-
-
-def _unzipped(path: Path) -> Any:
-    """The one file in an archive."""
-    archive = zipfile.ZipFile(path)
-    members = [name for name in archive.namelist() if not name.endswith("/")]
-    if len(members) != 1:
-        raise TableError(f"{path.name!r} holds {len(members)} files: unpack it and name one.")
-    return archive.open(members[0])
-
-
-_OPENERS: dict[str, Callable[[Path], Any]] = {
-    ".gz": gzip.open,
-    ".bz2": bz2.open,
-    ".xz": lzma.open,
-    ".zip": _unzipped,
-}
+    check_proportion(path, 0)
+    with parquet.ParquetFile(path) as file:
+        _check_width(path.name, file.metadata.num_columns)
+        check_proportion(path, file.metadata.num_rows * file.metadata.num_columns * 8)
+    return pd.read_parquet(path)
 
 
 def _text(path: Path, encoding: str | None) -> str:
-    with _OPENERS.get(path.suffix, open)(path, *(["rb"] if path.suffix not in _OPENERS else [])) as file:
-        content: bytes = file.read()
+    content = read_content(path)
     known = next((name for mark, name in _BYTE_ORDER_MARKS.items() if content.startswith(mark)), "utf-8")
     try:
         return content.decode(encoding or known)
@@ -165,7 +160,10 @@ def _found_separator(text: str, usual: str) -> str:
 
 def _splits_evenly(lines: Sequence[str], separator: str) -> bool:
     rows = map(str.split, lines) if separator == _WHITESPACE else csv.reader(lines, delimiter=separator)
-    widths = {len(row) for row in rows}
+    try:
+        widths = {len(row) for row in rows}
+    except csv.Error:  # a field of more than 131,072 letters: thousands of columns, taken for one
+        return False
     return len(widths) == 1 and widths.pop() > 1
 
 
@@ -187,6 +185,9 @@ class _TextFile:
 
     def names(self) -> list[str]:
         """The first line, which pandas would change where two names are the same."""
+        line = io.StringIO(self.text, newline=None).readline()
+        n_columns = len(line.split()) if self.separator == _WHITESPACE else line.count(self.separator) + 1
+        _check_width(self.name, n_columns)
         header = self.read(header=None, nrows=1, dtype=str, keep_default_na=False)
         return [str(name).strip() for name in header.iloc[0]]
 

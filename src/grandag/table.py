@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from grandag.incoming import MOST_VARIABLES, InputError
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -27,7 +29,7 @@ _SAME = 1e-6
 """Standardised columns that differ by less than this everywhere are copies of each other."""
 
 
-class TableError(ValueError):
+class TableError(InputError):
     """The table cannot be used; the message says which column, what was found, and what to do."""
 
 
@@ -127,10 +129,12 @@ def _checked(X: Any, missing: str) -> Table:
         names = tuple(str(name) for name in X.columns)
         has_own_names = all(isinstance(name, str) for name in X.columns)
         check_unique(names)
+        _check_width(len(names))
         columns = [_numbers(X, position, name) for position, name in enumerate(names)]
         values = np.column_stack(columns) if columns else np.empty((len(X), 0))
     else:
         values = _matrix(X)
+        _check_width(values.shape[1])
         names = tuple(f"X{k}" for k in range(values.shape[1]))
         has_own_names = False
     kept, n_dropped = _finite(values, names, missing)
@@ -168,7 +172,7 @@ def _numbers(frame: Any, position: int, name: str) -> np.ndarray:
         if is_pandas:
             return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
         return np.asarray(column.to_numpy(), dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         example = next((value for value in column if not is_number(value)), None)
         raise TableError(
             f"Column {name!r} does not hold numbers (type {kind}, for example {example!r}): leave it out (--exclude) "
@@ -231,6 +235,15 @@ def _finite(values: np.ndarray, names: Sequence[str], missing: str) -> tuple[np.
     )
 
 
+def _check_width(n_columns: int) -> None:
+    """Refuse tables whose graph would have a matrix of gigabytes."""
+    if n_columns > MOST_VARIABLES:
+        raise TableError(
+            f"X has {n_columns:,} columns, and graphs of more than {MOST_VARIABLES:,} are beyond these methods: choose "
+            "some of them (--columns)."
+        )
+
+
 def _check_range(values: np.ndarray, names: Sequence[str]) -> None:
     """Refuse units in which nothing can be computed."""
     if not len(values):
@@ -270,6 +283,6 @@ def is_number(value: Any) -> bool:
     """Can the value be read as a number?"""
     try:
         float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return True

@@ -4,14 +4,19 @@ import numpy as np
 
 
 def table(seed: int) -> np.ndarray:
-    """Two to six columns of 10 to 100 rows, of which up to four were treated badly."""
+    """Two to six columns, now and then up to twelve, of 10 to 100 rows, of which up to four were treated badly."""
     rng = np.random.default_rng(seed)
     n_rows, n_columns = int(rng.choice([10, 11, 15, 30, 100])), int(rng.integers(2, 7))
+    if rng.random() < 0.05:
+        n_columns *= 2
     values = rng.normal(size=(n_rows, n_columns))
+    if rng.random() < 0.05:
+        values[:] = _one_value(rng, values, values[:, 0])[:, None]
     for _ in range(int(rng.integers(5))):
         column = int(rng.integers(n_columns))
         treatment = TREATMENTS[int(rng.integers(len(TREATMENTS)))]
-        values[:, column] = treatment(rng, values, values[:, column])
+        with np.errstate(all="ignore"):
+            values[:, column] = treatment(rng, values, values[:, column])
     return values
 
 
@@ -36,4 +41,9 @@ TREATMENTS = (
     lambda rng, values, column: 1 + column * 1e-15,
     lambda rng, values, column: np.where(rng.random(len(column)) < 0.1, np.nan, column),
     lambda rng, values, column: rng.standard_cauchy(len(column)) ** 3,
+    lambda rng, values, column: np.sign(column) * 1.2e120 * rng.uniform(0.5, 1),
+    lambda rng, values, column: column * 0.8e-120,
+    lambda rng, values, column: np.nextafter(1.0, 1 + np.round(column)),
+    lambda rng, values, column: values[:, rng.integers(values.shape[1])] ** 3,
+    lambda rng, values, column: np.where(rng.random(len(column)) < 0.02, np.inf, column),
 )

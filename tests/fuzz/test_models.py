@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import grandag
-from grandag.methods import archive
+from grandag import incoming
 from tests.fuzz import models
 
 METHODS = ["grandag", "cam", "dag-gnn", "gsf", "ges"]
@@ -80,7 +80,7 @@ def test_flipped_bits(files, tmp_path, method):
 
 
 def test_hostile_archives_are_refused_before_they_are_read(files, tmp_path, monkeypatch):
-    monkeypatch.setattr(archive, "_MOST_BYTES", models.BOMB // 2)
+    monkeypatch.setattr(incoming, "_MOST_BYTES", models.BOMB // 2)
     for name, content in models.hostile_archives(files["ges"]):
         tracemalloc.start()
         assert outcome(tmp_path / "model.npz", content) == "refused", name

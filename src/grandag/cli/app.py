@@ -79,7 +79,8 @@ def main() -> None:
         if isinstance(error, ParameterError):
             typer.echo(f"Error: {visible(usage_error(error))}", err=True)
             sys.exit(WRONG_USAGE)
-        if not isinstance(error, ValueError | OSError | TrainingError):
+        if not isinstance(error, ValueError | OSError | TrainingError | MemoryError):
             raise
-        typer.echo(f"Error: {visible(str(error))}", err=True)
+        message = "This takes more memory than there is." if isinstance(error, MemoryError) else str(error)
+        typer.echo(f"Error: {visible(message)}", err=True)
         sys.exit(NOT_CONVERGED if isinstance(error, TrainingError) else BAD_INPUT)

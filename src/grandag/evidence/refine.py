@@ -173,7 +173,10 @@ class _Table:
 
         try:
             self.scores.each(
-                lambda j: choose(self.scores, j, candidates[j], further[j], required[j], ()), range(d), keep
+                lambda j: choose(self.scores, j, candidates[j], further[j], required[j], ()),
+                range(d),
+                keep,
+                cost=lambda j: len(candidates[j]),
             )
         except KeyboardInterrupt:
             was_interrupted = True
@@ -184,7 +187,7 @@ class _Table:
         """The graph with what its edges are worth, in the order of columns outside."""
         d = self.scores.n_variables
         adjacency, edge_evidence = np.zeros((d, d), dtype=bool), np.zeros((d, d))
-        all_worths = self.scores.each(self._worths(found.parents), range(d))
+        all_worths = self.scores.each(self._worths(found.parents), range(d), cost=lambda j: len(found.parents[j]))
         for j, parents, worths in zip(self.order, found.parents, all_worths, strict=True):
             adjacency[self.order[list(parents)], j] = True
             edge_evidence[self.order[list(parents)], j] = worths

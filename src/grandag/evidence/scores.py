@@ -82,18 +82,21 @@ class LocalScores:
         function: Callable[[int], Result],
         nodes: Iterable[int],
         keep: Callable[[int, Result], None] = lambda node, result: None,
+        cost: Callable[[int], int] = lambda node: 0,
     ) -> list[Result]:
         """Results for all nodes, by several threads; `keep` is called with each, in order, from this thread.
 
+        Threads take those first that cost most, so that none waits long for another at the end.
         Each call must use the scores of its own node only, or ask for others always from the same start.
         """
         nodes, results = list(nodes), []
         with ThreadPoolExecutor(self.n_threads, thread_name_prefix="grandag") as pool:
             several = self.n_threads > 1 and len(nodes) > 1
-            futures = [pool.submit(function, node) for node in nodes] if several else []
+            dearest_first = sorted(nodes, key=lambda node: -cost(node))
+            futures = {node: pool.submit(function, node) for node in dearest_first} if several else {}
             try:
-                for k, node in enumerate(nodes):
-                    results.append(futures[k].result() if several else function(node))
+                for node in nodes:
+                    results.append(futures[node].result() if several else function(node))
                     keep(node, results[-1])
             except BaseException:
                 pool.shutdown(wait=True, cancel_futures=True)

@@ -32,9 +32,9 @@ _HIDDEN_WORTH, _MOST_HIDDEN = 5.0, 50
 """What all candidates together have to be worth, in costs of an edge, and how many they are at most."""
 _HAIR = 10.0
 """Nats by which a move may have been rejected for the search to start again nearby."""
-_WINDOW = 6
-"""Places of the order that are shuffled for another start."""
-_IN_VAIN = 10
+_WINDOWS = (4, 10)
+"""How many places of the order are shuffled for another start, at least and at most."""
+_IN_VAIN = 20
 """Starts in a row without a better graph after which the search ends."""
 _CLEAR_OPERATIONS, _CLOSE_OPERATIONS = 1e10, 1e11
 """What the fits of further starts may take, in rows cubed: 100 fits on 1,000 rows, some ten seconds, if it is close."""
@@ -143,7 +143,8 @@ class Search:
             }
 
         children = sorted({child for plan in some for child in plan.candidates})
-        by_child = dict(zip(children, self._scores.each(chosen, children), strict=True))
+        n_candidates = {j: sum(len(plan.candidates.get(j, ())) for plan in some) for j in children}
+        by_child = dict(zip(children, self._scores.each(chosen, children, cost=n_candidates.__getitem__), strict=True))
         return [{child: by_child[child][k] for child in plan.candidates} for k, plan in enumerate(some)]
 
     def _reveal(self, state: Searched) -> bool:
@@ -174,8 +175,9 @@ class Search:
         d = len(parents)
         adjacency = as_adjacency(parents)
         order = topological_order(adjacency)
-        first = int(self._rng.integers(max(d - _WINDOW, 0) + 1))
-        order[first : first + _WINDOW] = self._random_order(order[first : first + _WINDOW])
+        window = int(self._rng.integers(*_WINDOWS, endpoint=True))
+        first = int(self._rng.integers(max(d - window, 0) + 1))
+        order[first : first + window] = self._random_order(order[first : first + window])
         place = np.argsort(order)
         may_be = (adjacency | adjacency.T) & self._knowledge.allowed & (place[:, None] < place)
         candidates = [tuple(np.flatnonzero(column).tolist()) for column in may_be.T]

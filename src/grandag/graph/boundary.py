@@ -13,15 +13,16 @@ import networkx as nx
 import numpy as np
 
 from grandag.graph.algebra import undirected_part
+from grandag.incoming import MOST_VARIABLES, InputError
 
 __all__ = ["GraphError", "Named", "as_graph", "as_named", "as_networkx", "from_networkx", "listed",
-           "to_networkx"]  # fmt: skip
+           "to_networkx", "unique"]  # fmt: skip
 
 Named = tuple[np.ndarray, tuple[str, ...]]
 """A boolean adjacency matrix and the names of its nodes."""
 
 
-class GraphError(ValueError):
+class GraphError(InputError):
     """The graph cannot be used; the message says which node or entry, what was found, and what to do."""
 
 
@@ -36,7 +37,7 @@ def as_graph(graph: Any, names: Sequence[str] | None = None) -> tuple[np.ndarray
         graph, names = graph
     named = _with_own_names(graph)
     if named is None:
-        names = None if names is None else _unique(names)
+        names = None if names is None else unique(names)
         return _matrix(graph, names), names
     if names is not None:
         raise GraphError("This graph has names of its own: leave out `names`, or give an adjacency array with them.")
@@ -50,7 +51,7 @@ def _with_own_names(graph: Any) -> Named | None:
     if hasattr(graph, "fit"):
         if not hasattr(graph, "adjacency_"):
             raise GraphError(f"This {type(graph).__name__} is not fitted, so it has no graph: call fit first.")
-        names = _unique(graph.names_)
+        names = unique(graph.names_)
         return _matrix(graph.adjacency_, names), names
     if hasattr(graph, "columns") and hasattr(graph, "to_numpy"):
         return _from_frame(graph)
@@ -97,7 +98,7 @@ def from_networkx(graph: nx.Graph[Any]) -> Named:
 
     Edges of an undirected graph, and edges marked `undirected`, count in both directions.
     """
-    names = _unique(str(node) for node in graph)
+    names = unique(str(node) for node in graph)
     position = {node: k for k, node in enumerate(graph)}
     adjacency = np.zeros((len(names), len(names)), dtype=bool)
     for source, target, attributes in graph.edges(data=True):
@@ -109,7 +110,7 @@ def from_networkx(graph: nx.Graph[Any]) -> Named:
 
 def _from_frame(frame: Any) -> Named:
     """A frame whose rows have the names of the columns is sorted by them; otherwise rows are in the columns' order."""
-    names = _unique(str(name) for name in frame.columns)
+    names = unique(str(name) for name in frame.columns)
     rows = [str(name) for name in getattr(frame, "index", ())]
     values = frame.to_numpy()
     if rows and sorted(rows) == sorted(names):
@@ -151,12 +152,16 @@ def _matrix(values: Any, names: Sequence[str] | None = None) -> np.ndarray:
     return np.asarray(values)
 
 
-def _unique(names: Any) -> tuple[str, ...]:
-    unique = tuple(str(name) for name in names)
-    if len(set(unique)) < len(unique):
-        name = next(name for position, name in enumerate(unique) if name in unique[:position])
-        raise GraphError(f"Two nodes have the name {name!r}: rename one of them.")
-    return unique
+def unique(names: Any) -> tuple[str, ...]:
+    """Names that differ, of no more nodes than a matrix can have."""
+    known: dict[str, None] = {}
+    for name in map(str, names):
+        if name in known:
+            raise GraphError(f"Two nodes have the name {name!r}: rename one of them.")
+        known[name] = None
+    if len(known) > MOST_VARIABLES:
+        raise GraphError(f"The graph has {len(known):,} nodes; {MOST_VARIABLES:,} is the most.")
+    return tuple(known)
 
 
 def listed(names: Sequence[str], most: int = 5) -> str:

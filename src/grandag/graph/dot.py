@@ -26,6 +26,9 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
 
+_MOST_EDGES = 1_000_000
+"""`{a b c} -> {d e f}` is a few bytes for nine of them."""
+
 
 class _Token(NamedTuple):
     kind: str
@@ -119,6 +122,8 @@ class _Reader:
             operands.append(self.operand())
         attributes = self.attributes()
         for (sources, targets), arrow in zip(pairwise(operands), arrows, strict=True):
+            if len(self.edges) + len(sources) * len(targets) > _MOST_EDGES:
+                raise GraphError(f"Line {self.token().line} has edge number {_MOST_EDGES:,}, which is the most.")
             self.edges += [Edge(source, arrow, target, attributes) for source in sources for target in targets]
 
     def operand(self) -> list[str]:

@@ -7,20 +7,21 @@ An undirected edge is `dir=none` in DOT, `--` in dagitty's text and in edge tabl
 from __future__ import annotations
 
 import html
+import io
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from xml.etree.ElementTree import ParseError
 
 import networkx as nx
 import numpy as np
 
 from grandag.drawing import WIDTHS, Drawing, to_svg
 from grandag.graph.algebra import undirected_part
-from grandag.graph.boundary import GraphError, Named, as_graph, as_named, as_networkx, from_networkx
+from grandag.graph.boundary import GraphError, Named, as_graph, as_named, as_networkx, from_networkx, unique
 from grandag.graph.dot import Edge, parse
+from grandag.incoming import MOST_VARIABLES, read_array, read_content, reason_of
 from grandag.writing import replacing, write_text
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def _with_direction(edge: Edge) -> Edge:
 
 
 def _from_arrows(nodes: Sequence[str], edges: Iterable[Edge]) -> Named:
-    position = {node: k for k, node in enumerate(nodes)}
+    position = {node: k for k, node in enumerate(unique(nodes))}
     adjacency = np.zeros((len(nodes), len(nodes)), dtype=bool)
     for source, arrow, target, _ in edges:
         i, j = position[source], position[target]
@@ -167,9 +168,10 @@ def to_gml(graph: Any, names: Sequence[str] | None = None) -> str:
 def from_gml(text: str) -> Named:
     """A graph from GML text; nodes are called by their labels."""
     try:
-        return from_networkx(nx.parse_gml(text))
-    except nx.NetworkXError as error:
-        raise GraphError(f"The text is not GML: {error}") from None
+        graph = nx.parse_gml(text)
+    except Exception as error:  # networkx has no error of its own for most of what can be wrong
+        raise GraphError(f"The text is not GML: {reason_of(error)}.") from None
+    return from_networkx(graph)
 
 
 def to_graphml(graph: Any, names: Sequence[str] | None = None) -> str:
@@ -184,9 +186,10 @@ def to_graphml(graph: Any, names: Sequence[str] | None = None) -> str:
 def from_graphml(text: str) -> Named:
     """A graph from GraphML text; nodes are called by their ids."""
     try:
-        return from_networkx(nx.parse_graphml(text))
-    except (nx.NetworkXError, ParseError) as error:
-        raise GraphError(f"The text is not GraphML: {error}") from None
+        graph = nx.parse_graphml(text)
+    except Exception as error:  # networkx has no error of its own for most of what can be wrong
+        raise GraphError(f"The text is not GraphML: {reason_of(error)}.") from None
+    return from_networkx(graph)
 
 
 def to_json(graph: Any, names: Sequence[str] | None = None) -> str:
@@ -200,15 +203,24 @@ def from_json(text: str) -> Named:
     """A graph from the JSON that `to_json` writes."""
     try:
         content = json.loads(text)
-        nodes = [str(node) for node in content["nodes"]]
-        edges = [(str(edge["source"]), str(edge["target"]), edge.get("undirected", False)) for edge in content["edges"]]
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        nodes = [str(node) for node in _list(content["nodes"])]
+        edges = [
+            (str(edge["source"]), str(edge["target"]), edge.get("undirected", False))
+            for edge in _list(content["edges"])
+        ]
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise GraphError(
             'The text is not a graph in JSON, {"nodes": [...], "edges": [{"source": ..., "target": ...}]}: '
             f"{error!r}"
         ) from None
     _check_known(nodes, edges)
     return _from_arrows(nodes, [Edge(source, "--" if mark else "->", target, {}) for source, target, mark in edges])
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError(f"{value!r} is not a list")
+    return value
 
 
 def _check_known(nodes: Sequence[str], edges: Iterable[tuple[str, str, Any]]) -> None:
@@ -357,13 +369,13 @@ def read_graph(path: str | Path, nodes: Sequence[str] = ()) -> tuple[np.ndarray,
         raise GraphError(f"There is no file {str(path)!r}: check the path.")
     try:
         if path.suffix in _FORMATS:
-            return _FORMATS[path.suffix].from_text(path.read_text(encoding="utf-8"))
+            return _FORMATS[path.suffix].from_text(read_content(path).decode())
         if path.suffix in _SEPARATORS:
             return _read_table(path, _SEPARATORS[path.suffix], nodes)
         if path.suffix == ".npy":
-            return as_graph(np.load(path, allow_pickle=False))
-    except (OSError, ValueError) as error:
-        raise GraphError(f"{path.name!r} could not be read as a graph: {error}") from None
+            return as_graph(read_array(path))
+    except Exception as error:  # whatever a stranger's file brings up
+        raise GraphError(f"{path.name!r} could not be read as a graph: {reason_of(error)}.") from None
     raise GraphError(f"{path.name!r} does not end in one of {_ENDINGS}: convert the file or rename it.")
 
 
@@ -371,7 +383,10 @@ def _read_table(path: Path, separator: str, nodes: Sequence[str]) -> Named:
     """Cells are read as text, so that no name is taken for a number or a missing value."""
     import pandas as pd
 
-    rows = pd.read_csv(path, sep=separator, header=None, dtype=str, keep_default_na=False)
+    text = read_content(path).decode("utf-8-sig")
+    if text.partition("\n")[0].count(separator) > MOST_VARIABLES:
+        raise GraphError(f"{path.name!r} has more than {MOST_VARIABLES:,} columns, which is the most.")
+    rows = pd.read_csv(io.StringIO(text), sep=separator, header=None, dtype=str, keep_default_na=False)
     header, cells = rows.iloc[0].tolist(), rows.iloc[1:].reset_index(drop=True)
     if header[0] != "" and _ends(header) is not None:
         edges = cells.set_axis(header, axis=1)

@@ -22,9 +22,9 @@ import pandas as pd
 
 from grandag.diagnostics import Concern
 from grandag.graph import is_acyclic
+from grandag.incoming import read_arrays
 from grandag.knowledge import Knowledge
 from grandag.learned import Convergence, Learned
-from grandag.methods.archive import read_arrays
 from grandag.methods.registry import find
 from grandag.model import Conditional, Fixed
 from grandag.parameters import check_parameters, parameters_of

@@ -113,6 +113,17 @@ def test_intercepts_matter_where_means_do(rng):
     assert len(GES.preset("paper").fit(values).edges_) == 3
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_copies_of_a_column_do_not_take_forever():
+    """All columns are one: the best class is complete, and the note says that not all of its cliques were tried."""
+    values = np.zeros((15, 11))
+    values[3] = 1.0
+    model = GSF().fit(values)
+    assert undirected_part(model.adjacency_).sum() == 110
+    assert any("256 smallest groups" in note for note in model.notes_)
+    assert not any("smallest groups" in note for note in GSF().fit(values[:, :8]).notes_)
+
+
 def test_penalty(rng):
     values, _, _ = linear_data(rng, d=8, n_edges=16, n=200)
     sizes = [len(GES(penalty=penalty).fit(values).edges_) for penalty in (0.1, 1.0, 50.0)]

@@ -7,7 +7,7 @@ import pytest
 
 from grandag.graph import ancestors, is_acyclic, is_cpdag, members, to_cpdag, to_dag
 from grandag.methods.equivalence.ges import GaussianScore
-from grandag.methods.equivalence.greedy_search import PHASES, CachedScore, _State, bits, greedy_search
+from grandag.methods.equivalence.greedy_search import MOST_CLIQUES, PHASES, CachedScore, _State, bits, greedy_search
 from grandag.methods.stages.linear_gaussian import moments
 from tests.methods.linear import linear_data
 
@@ -45,7 +45,7 @@ def after_one_change(dag, phase):
 def search(score, d, allowed=None, required=None, **options):
     allowed = ~np.eye(d, dtype=bool) if allowed is None else allowed
     required = np.zeros((d, d), dtype=bool) if required is None else required
-    return greedy_search(score, allowed, required, **{"phases": ALL, "repeat": True, **options})
+    return greedy_search(score, allowed, required, **{"phases": ALL, "repeat": True, **options})[:2]
 
 
 class RandomScore:
@@ -177,3 +177,22 @@ def test_gains_add_up_with_knowledge(rng):
         assert score.total(to_dag(graph)) == pytest.approx(score.total(required) + gains)
         assert (required <= graph).all()
         assert not (graph & ~allowed).any()
+
+
+def test_a_complete_class_has_polynomially_many_operators():
+    """2^(d-2) cliques for each pair of neighbours, were all of them looked at; counted, since tests do not time."""
+    d = 40
+    everything, nothing = ~np.eye(d, dtype=bool), np.zeros((d, d), dtype=bool)
+    state, kind = _State(everything), PHASES["backward"](lambda node, parents: 0.0, everything, nothing, d)
+    cliques = [clique for _, clique in kind.candidates(state, 0, 1)]
+    assert len(cliques) == len(set(cliques)) == MOST_CLIQUES
+    assert state.is_cut
+    sizes = [clique.bit_count() for clique in cliques]
+    assert sizes == sorted(sizes)
+
+
+def test_no_clique_is_left_out_of_a_small_neighbourhood():
+    d = 10
+    state = _State(~np.eye(d, dtype=bool))
+    assert set(state.cliques(0, 2**8 - 1)) == set(range(2**8))
+    assert not state.is_cut

@@ -11,11 +11,13 @@ import pandas as pd
 from grandag.graph import to_dag, undirected_part
 from grandag.knowledge import Masks
 from grandag.learned import Learned
-from grandag.methods.equivalence.greedy_search import CachedScore, Step, greedy_search
+from grandag.methods.equivalence.greedy_search import MOST_CLIQUES, CachedScore, Step, greedy_search
 from grandag.parameters import boolean, count, optional, parameter
 from grandag.progress import Listener
 
 __all__ = ["SearchConfig", "search_class"]
+
+_CUT = f"Some variables have so many neighbours in common that only the {MOST_CLIQUES} smallest groups were looked at."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +38,7 @@ def search_class(
 
     Background knowledge directs some edges of the CPDAG; an edge's strength is how much it adds to the score of `dag`.
     """
-    adjacency, steps = greedy_search(
+    adjacency, steps, is_cut = greedy_search(
         score,
         *knowledge,
         phases=("forward", "backward", "turning") if config.turning else ("forward", "backward"),
@@ -47,7 +49,7 @@ def search_class(
     dag = to_dag(adjacency)
     strength = np.where(adjacency, _edge_gains(score, adjacency, dag), 0.0)
     values = {"search": _named(steps, names), "score": score.total(dag)}
-    return Learned(names, adjacency, strength, kind="cpdag", values=values)
+    return Learned(names, adjacency, strength, kind="cpdag", values=values, notes=(_CUT,) if is_cut else ())
 
 
 def _named(steps: Sequence[Step], names: Sequence[str]) -> pd.DataFrame:

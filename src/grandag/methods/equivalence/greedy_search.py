@@ -22,6 +22,7 @@ edge against it, or after which no DAG is left, are not applied.
 from __future__ import annotations
 
 import heapq
+from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
@@ -30,7 +31,10 @@ import numpy as np
 from grandag.graph import GraphError, directed_part, restricted_class, skeleton, to_dag, undirected_part
 from grandag.progress import Listener, Progress
 
-__all__ = ["PHASES", "CachedScore", "LocalScore", "Step", "bits", "greedy_search"]
+__all__ = ["MOST_CLIQUES", "PHASES", "CachedScore", "Found", "LocalScore", "Step", "bits", "greedy_search"]
+
+MOST_CLIQUES = 256
+"""Cliques C to look at for each x and y, small ones first: k neighbours that are all joined have 2^k."""
 
 _LEAST_GAIN = 1e-6
 """Smaller differences of a score (a log-likelihood) are rounding."""
@@ -55,6 +59,14 @@ class Step(NamedTuple):
     clique: tuple[int, ...]
     gain: float
     n_edges: int
+
+
+class Found(NamedTuple):
+    """The class as a (d, d) graph, the steps that led there, and whether there were cliques that nobody looked at."""
+
+    graph: np.ndarray
+    steps: list[Step]
+    is_cut: bool
 
 
 class CachedScore:
@@ -85,22 +97,23 @@ def greedy_search(
     repeat: bool,
     max_parents: int | None = None,
     listener: Listener | None = None,
-) -> tuple[np.ndarray, list[Step]]:
-    """The class that no operator of the phases improves, as a (d, d) graph, and the steps that led there.
+) -> Found:
+    """The class that no operator of the phases improves, and how it was found.
 
     Starts from the required edges. `phases` are names in `PHASES`; with `repeat` they start again until a whole round
     changes nothing.
     """
     graph = restricted_class(required, allowed)
-    steps: list[Step] = []
+    steps, is_cut = list[Step](), False
     limit = len(allowed) if max_parents is None else max_parents
     rounds = {graph.tobytes()}
     while True:
         for phase in phases:
             search = _Phase(PHASES[phase](score, allowed, required, limit), graph, listener)
             graph = search.run(steps)
+            is_cut |= search.is_cut
         if not repeat or graph.tobytes() in rounds:
-            return graph, steps
+            return Found(graph, steps, is_cut)
         rounds.add(graph.tobytes())
 
 
@@ -108,7 +121,7 @@ class _State:
     """A graph as sets of bits, one of each kind for every node."""
 
     def __init__(self, graph: np.ndarray) -> None:
-        self.graph = graph
+        self.graph, self.is_cut = graph, False
         directed = directed_part(graph)
         self.parents, self.children = _sets(directed.T), _sets(directed)
         self.neighbours, self.adjacent = _sets(undirected_part(graph)), _sets(skeleton(graph))
@@ -131,19 +144,22 @@ class _State:
         return all(not nodes & ~(self.adjacent[node] | 1 << node) for node in bits(nodes))
 
     def cliques(self, core: int, others: int) -> Iterator[int]:
-        """All cliques that contain the core and, beyond it, some of the others."""
+        """Cliques that contain the core and, beyond it, some of the others: the smallest `MOST_CLIQUES`."""
         if not self.is_clique(core):
             return
         for node in bits(core):
             others &= self.adjacent[node]
-        yield from self._larger_cliques(core, others)
-
-    def _larger_cliques(self, clique: int, others: int) -> Iterator[int]:
-        yield clique
-        while others:
-            node = others.bit_length() - 1
-            others ^= 1 << node
-            yield from self._larger_cliques(clique | 1 << node, others & self.adjacent[node])
+        waiting = deque([(core, others)])
+        for _ in range(MOST_CLIQUES):
+            if not waiting:
+                return
+            clique, others = waiting.popleft()
+            yield clique
+            while others:
+                node = others.bit_length() - 1
+                others ^= 1 << node
+                waiting.append((clique | 1 << node, others & self.adjacent[node]))
+        self.is_cut |= bool(waiting)
 
 
 class _Kind:
@@ -305,6 +321,7 @@ class _Phase:
         d = len(graph)
         self.version = np.zeros((d, d), dtype=np.int64)
         self.seen = {graph.tobytes()}
+        self.is_cut = False
         for y in range(d):
             self._push_all(y, step=y + 1)
 
@@ -361,6 +378,7 @@ class _Phase:
         for gain, clique in self.kind.candidates(self.state, x, y):
             if gain > _LEAST_GAIN:
                 heapq.heappush(self.heap, (-gain, x, y, clique, int(self.version[x, y])))
+        self.is_cut |= self.state.is_cut
 
     def _tell(self, stage: str, step: int, n_steps: int, n_edges: int | None = None) -> None:
         if self.listener is not None:

@@ -4,7 +4,7 @@
 
 Columns are standardised. k is the covariance of `evidence/kernel.py`, with hyper-parameters at the maximum of the
 evidence of what a linear regression leaves, and a linear term, so that beyond the data curves go on as lines. Z are
-landmarks: rows chosen by pivoted Cholesky until they carry all but a hundredth of the noise, at most a hundred. With
+landmarks: rows chosen by pivoted Cholesky until they carry all but a hundredth of the noise, at most 300. With
 A = L^-1 k(Z, rows), k(Z, Z) = L L^T and B = noise I + A A^T:
 
     w = L^-T B^-1 A x_j,    R = L^-T (I - noise B^-1) L^-1
@@ -33,7 +33,7 @@ _SLOPE_VARIANCE = 10.0
 """Of the linear term, in units of standard deviations: vague."""
 _LEAST_VARIANCE = 1e-6
 """Relative to the variable's: one that follows from others without noise would have a density without bounds."""
-_MAX_LANDMARKS = 100
+_MAX_LANDMARKS = 300
 _CARRIED = 0.01
 _MAX_FITTED_ROWS, _MAX_ROWS = 2000, 10_000
 """Rows behind hyper-parameters, and behind landmarks and weights."""

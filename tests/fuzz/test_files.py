@@ -1,0 +1,81 @@
+"""Whatever a file holds: it is used, or one short sentence of ours refuses it, within seconds and a gigabyte."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.command import run
+from tests.fuzz import files
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="memory is measured by /proc")
+
+LONG = 1800
+"""Seconds to wait for all files, on however busy a machine; only a file that is waited for in vain takes so long."""
+
+COSTLY = ("bomb", "million", "hundred thousand", "long.parquet", "many", "edges.dot")
+"""Files that take seconds to make or to refuse: one of each kind of fault is in the suite by another name."""
+
+
+def outcomes(tmp_path, kind, numbers) -> dict:
+    """In a process of its own, which limits of memory and computing time may end."""
+    process = subprocess.run(
+        [sys.executable, "-m", "tests.fuzz.files", kind, str(tmp_path), *map(str, numbers)],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=LONG,
+    )
+    assert process.returncode == 0, process.stderr[-2000:]
+    return json.loads(process.stdout)
+
+
+def some(kind) -> list[int]:
+    """Every sixth of those by hand, but for costly ones, and some by chance."""
+    cheap = [k for k, name in enumerate(files.BY_HAND[kind]) if not name.startswith(COSTLY)]
+    return [*cheap[::6], *range(files.n_cases(kind) - 20, files.n_cases(kind))]
+
+
+@needs_proc
+@pytest.mark.parametrize("kind", files.READERS)
+def test_some_files(tmp_path, kind):
+    found = outcomes(tmp_path, kind, some(kind))
+    assert found["faults"] == {}
+    assert found["used"] > 0
+    assert found["refused"] > found["used"]
+
+
+@needs_proc
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", files.READERS)
+def test_all_files(tmp_path, kind):
+    assert outcomes(tmp_path, kind, range(files.n_cases(kind)))["faults"] == {}
+
+
+@pytest.mark.parametrize(("kind", "name"), [("tables", "t.csv"), ("knowledge", "k.toml"), ("graphs", "g.json")])
+def test_good_files_are_used(tmp_path, kind, name):
+    """Or nothing would be said by a file that is not."""
+    path = tmp_path / name
+    path.write_bytes(files.ORIGINALS[kind][name])
+    files.READERS[kind](path)
+
+
+def test_the_command_line_says_the_same(tmp_path):
+    """One line and exit code 1, also for what is read through options."""
+    good = tmp_path / "good.csv"
+    good.write_bytes(files.ORIGINALS["tables"]["t.csv"])
+    bad = {name: tmp_path / name for name in ("data.csv.xz", "knowledge.toml", "graph.json")}
+    for path in bad.values():
+        path.write_bytes(b"[" * 100_000)
+    for arguments in (
+        ["fit", bad["data.csv.xz"], "--method", "pc"],
+        ["fit", good, "--method", "pc", "--knowledge", bad["knowledge.toml"]],
+        ["score", bad["graph.json"], bad["graph.json"]],
+    ):
+        process = run(*arguments)
+        assert process.returncode == 1, process.stderr
+        assert process.stderr.startswith("Error: ")
+        assert process.stderr.count("\n") == 1
+        assert len(process.stderr) < 600
