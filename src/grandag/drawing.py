@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape
 import networkx as nx
 import numpy as np
 
-__all__ = ["BOX_HEIGHT", "Box", "Drawing", "node_boxes", "to_png", "to_svg"]
+__all__ = ["BOX_HEIGHT", "WIDTHS", "Box", "Drawing", "node_boxes", "to_png", "to_svg"]
 
 Vertex = str | tuple[int, int]
 """A node's name, or an edge's number and a layer that the edge passes through."""
@@ -63,6 +63,12 @@ class _Layout(NamedTuple):
     lines: list[list[float]]  # each edge's horizontal places, from its first layer on
     tops: list[float]  # of the layers
     boxes: dict[str, Box]
+
+
+WIDTHS = ("frequency", "evidence", "explained")
+"""What the width of a line shows, if it is known: the first of these; otherwise the method's own strength."""
+
+_LEGENDS = {"evidence": "evidence, up to {:.3g} nats", "explained": "share of variance explained, up to {:.0%}"}
 
 
 def to_svg(graph: nx.DiGraph[str], *, title: str | None = None, width_by: str = "strength") -> str:
@@ -442,9 +448,9 @@ def _document(
 
 def _legend(edges: list[_Edge], width_by: str, largest: float) -> str:
     """What the width of a line means, and what dashes mean, where there are any."""
-    unit = " nats" if width_by == "evidence" else ""
     is_known = any(edge.weight is not None for edge in edges)
-    sentences = [f"Line width: {width_by}, up to {largest:.3g}{unit}"] if is_known else []
+    meaning = _LEGENDS.get(width_by, f"{width_by}, up to {{:.3g}}")
+    sentences = [f"Line width: {meaning.format(largest)}"] if is_known else []
     if any(edge.is_doubtful for edge in edges):
         sentences.append("Dashed: refits prefer the other direction")
     return ". ".join(sentences)

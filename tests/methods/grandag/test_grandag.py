@@ -91,7 +91,7 @@ def test_graph_and_edges_say_the_same(model):
     assert is_acyclic(model.adjacency_)
     assert isinstance(model.graph_, nx.DiGraph)
     np.testing.assert_array_equal(nx.to_numpy_array(model.graph_, weight=None).astype(bool), model.adjacency_)
-    assert list(model.edges_.columns) == ["source", "target", "strength", "evidence"]
+    assert list(model.edges_.columns) == ["source", "target", "strength", "evidence", "explained"]
     assert len(model.edges_) == model.adjacency_.sum()
     assert model.edges_["strength"].is_monotonic_decreasing
     for edge in model.edges_.itertuples(index=False):
@@ -102,7 +102,7 @@ def test_graph_and_edges_say_the_same(model):
 
 
 def test_edges_of_a_pruned_graph(pruned):
-    assert list(pruned.edges_.columns) == ["source", "target", "strength", "p_value", "degrees_of_freedom"]
+    assert list(pruned.edges_.columns) == ["source", "target", "strength", "p_value", "degrees_of_freedom", "explained"]
     for edge in pruned.edges_.itertuples(index=False):
         position = NAMES.index(edge.source), NAMES.index(edge.target)
         attributes = pruned.graph_.edges[edge.source, edge.target]
@@ -533,6 +533,16 @@ def test_progress_is_silent_without_a_terminal(frame, capfd):
     with pytest.warns(NotConvergedWarning):
         GraNDAG(max_iterations=50, retrain=False, verbose=True).fit(frame)
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("make", [GraNDAG, fast])
+def test_one_hot_columns_have_a_score(rng, make):
+    """Each follows from the others without noise."""
+    category = rng.integers(3, size=300)
+    frame = pd.DataFrame(np.eye(3)[category], columns=list("abc")).assign(x=category + rng.normal(size=300))
+    model = make(random_state=0, n_jobs=1).fit(frame[:200])
+    assert abs(model.score(frame[200:])) < 100
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

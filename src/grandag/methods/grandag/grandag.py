@@ -374,13 +374,13 @@ def _retrained(
     result = retrain(
         data.rows, data.held_out, adjacency, networks, retraining, rng, n_threads=n_threads, listener=listener
     )
-    retrained = _model(result, data.scaling)
+    retrained = _model(result, data)
     model = CausalModel(names, adjacency, retrained.conditionals or ())
     training, held_out = (model.log_densities(rows).to_numpy() for rows in data.examples)
     return retrained._replace(concerns=(*retrained.concerns, *overfitting_concerns(training, held_out, names)))
 
 
-def _model(retrained: RetrainResult, scaling: Scaling) -> _Model:
+def _model(retrained: RetrainResult, data: _Data) -> _Model:
     """The conditionals in the units of the table; raises if there are none to keep."""
     n_iterations, held_out = retrained.n_iterations, retrained.held_out_log_likelihood
     if not np.isfinite(held_out):
@@ -396,8 +396,8 @@ def _model(retrained: RetrainResult, scaling: Scaling) -> _Model:
         )
         concerns = (Concern("retraining broke down", (), {"iterations": n_iterations}, message, is_urgent=True),)
     networks = retrained.networks
-    joint = held_out - float(np.log(scaling.scale).sum())  # in the units of the table
-    conditionals = tuple(network_conditionals(networks, scaling))
+    joint = held_out - float(np.log(data.scaling.scale).sum())  # in the units of the table
+    conditionals = tuple(network_conditionals(networks, data.scaling, data.rows))
     return _Model(networks, conditionals, {"held_out_log_likelihood": joint}, concerns=concerns)
 
 
