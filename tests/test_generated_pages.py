@@ -7,7 +7,7 @@ import pytest
 from tools import document_commands, document_parameters, draw_architecture, pages
 from tools.pages import DOCS, with_parts
 
-from grandag.cli import app_for
+from grandag.cli.app import app_for
 from grandag.methods.registry import METHODS
 from grandag.parameters import parameters_of
 from tests.import_graph import room_imports

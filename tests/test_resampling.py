@@ -6,6 +6,7 @@ import pytest
 
 from grandag import CAM, GraNDAG, TrainingError, confidence
 from grandag.graph import is_acyclic
+from grandag.learned import Learned
 from grandag.parameters import ParameterError
 from grandag.resampling import Confidence, attach, describe
 from tests.conftest import nonlinear_chain
@@ -129,6 +130,17 @@ def test_progress_and_interruption(chain):
     assert steps == [("resample", 1, 5), ("resample", 2, 5)]
     assert (result.n_done, result.was_interrupted) == (2, True)
     assert "from 2 refits on bootstrap samples; interrupted before all 5 were done" in describe(result)
+
+
+def test_a_refit_whose_search_was_interrupted_ends_it(chain, monkeypatch):
+    """It is not counted as one that is done."""
+    answers = iter([False, False, True])
+    monkeypatch.setattr(Learned, "was_interrupted", property(lambda _: next(answers)))
+    result = confidence(CAM(), chain, 5, random_state=1, n_jobs=1)
+    assert (result.n_done, result.was_interrupted) == (2, True)
+    monkeypatch.setattr(Learned, "was_interrupted", True)
+    with pytest.raises(KeyboardInterrupt):
+        confidence(CAM(), chain, 5, random_state=1, n_jobs=1)
 
 
 def test_failed_refits_are_counted(rng):

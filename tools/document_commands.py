@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from typer.models import ArgumentInfo, OptionInfo
 
-from grandag.cli import app_for
+from grandag.cli.app import app_for
 from grandag.cli.options import option_of
 from grandag.methods.registry import METHODS
 from tools.pages import table, write

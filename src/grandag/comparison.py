@@ -142,6 +142,7 @@ def compare(
             try:
                 learned = estimator.fit(table, listener=listener).learned_
                 seconds = time.perf_counter() - start
+                learned.check_not_interrupted()
                 score = held_out_fit(method, {}, table, random_state, preset=preset, listener=listener).score
             except TrainingError as error:
                 entries.append(Entry(method, failure=str(error)))

@@ -134,6 +134,16 @@ class Learned:
         return self.adjacency if self.is_dag else to_dag(self.adjacency)
 
     @property
+    def was_interrupted(self) -> bool:
+        """Did Ctrl-C end the search for the graph before it was done?"""
+        return any(concern.kind == "interrupted" for concern in self.concerns)
+
+    def check_not_interrupted(self) -> None:
+        """Pass Ctrl-C on, where one of many graphs was being searched for: what is not done does not count."""
+        if self.was_interrupted:
+            raise KeyboardInterrupt
+
+    @property
     def converged(self) -> bool:
         """Was the method's tolerance met? True where nothing iterates."""
         return self.convergence is None or self.convergence.converged

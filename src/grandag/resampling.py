@@ -157,7 +157,7 @@ def confidence(
     """Refit an estimator and count its edges.
 
     Refits run in parallel, one thread each; the same random state gives the same result for any number of processes.
-    Ctrl-C ends it early with the refits that are done.
+    Ctrl-C ends it early with the refits that are done, if there are any.
 
     Args:
         estimator: Any method of the library, fitted or not; it is not changed.
@@ -186,14 +186,18 @@ def confidence(
     was_interrupted = False
     try:
         for refit in _in_parallel(jobs, n_jobs):
+            if refit.learned is not None:
+                refit.learned.check_not_interrupted()
             refits.append(refit)
             if listener is not None:
                 listener(Progress("resample", len(refits), resamples))
     except KeyboardInterrupt:
         was_interrupted = True
     good = [refit.learned for refit in refits if refit.learned is not None]
+    if not good and was_interrupted:
+        raise KeyboardInterrupt
     if not good:
-        reason = next((refit.failure for refit in refits if refit.failure), "it was interrupted before the first ended")
+        reason = next(refit.failure for refit in refits if refit.failure)
         raise TrainingError(f"No refit gave a graph: {reason}")
     return Confidence(
         table.names,

@@ -1,5 +1,7 @@
 """Names of columns come from files of strangers: nobody obeys them."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -31,6 +33,18 @@ def test_no_escape_sequence_reaches_the_terminal(result):
     broken = run("fit", "\x1b[2Jnowhere.csv")
     assert broken.returncode == 1
     assert "\x1b" not in broken.stderr
+
+
+def test_json_escapes_what_terminals_obey(tmp_path):
+    """JSON itself asks that of the first control characters only, neither of 0x7f to 0x9f nor of marks of direction."""
+    names = ["\x9b2J", "\x7f\x1b[2J", "\u202eabc"]
+    values = np.random.default_rng(0).normal(size=(50, 3)) @ [[1, 1, 0], [0, 1, 1], [0, 0, 1]]
+    pd.DataFrame(values, columns=names).to_csv(tmp_path / "data.csv", index=False)
+    process = run("fit", tmp_path / "data.csv", "--method", "pc", "--json", "--quiet")
+    assert process.returncode == 0
+    assert all(letter.isprintable() or letter == "\n" for letter in process.stdout)
+    assert {edge["source"] for edge in json.loads(process.stdout)["edges"]} <= set(names)
+    assert "\\u009b2J" in process.stdout
 
 
 def test_markdown_has_no_html(result):

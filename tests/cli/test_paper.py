@@ -6,7 +6,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from grandag.cli import app_for
+from grandag.cli.app import app_for
 from grandag.reproduction import run as reproduction
 from grandag.reproduction.jobs import failure
 from grandag.reproduction.tasks import work

@@ -1,5 +1,7 @@
 """Neither units nor the order of columns matter where the documentation says so."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -68,3 +70,19 @@ def test_pc_does_not_depend_on_the_order_of_columns():
         np.testing.assert_array_equal(first.adjacency_[np.ix_(order, order)], second.adjacency_)
         n_contradictory += any("contradict" in note for note in first.notes_)
     assert n_contradictory > 10
+
+
+@pytest.mark.parametrize("learner", [grandag.NOTEARS, functools.partial(grandag.DAGGNN, n_epochs=2, random_state=0)])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_methods_that_depend_on_units_say_so(learner):
+    """Once, as a note: it is what the published programs do."""
+    values = table(0)
+    assert sum("depends on the units" in note for note in learner().fit(values).notes_) == 1
+    assert not any("units" in note for note in learner(standardise=True).fit(values).notes_)
+
+
+def test_notears_depends_on_units():
+    """Or the note were wrong."""
+    values = table(0)
+    graphs = [grandag.NOTEARS().fit(values * scale).adjacency_ for scale in (1.0, 0.01)]
+    assert not np.array_equal(*graphs)

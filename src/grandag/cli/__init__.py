@@ -1,5 +1,18 @@
 """The command line: one module per command."""
 
-from grandag.cli.app import app_for, main
+import sys
 
-__all__ = ["app_for", "main"]
+from grandag.cli.exits import INTERRUPTED
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Entry point. Ctrl-C while the commands are being imported ends it as it ends a command."""
+    try:
+        from grandag.cli.app import run
+
+        run()
+    except KeyboardInterrupt:
+        print("Interrupted; nothing was written.", file=sys.stderr)
+        sys.exit(INTERRUPTED)

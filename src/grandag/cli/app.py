@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import sys
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
 
 import typer
 
 from grandag.cli.common import visible
 from grandag.cli.compare import compare
 from grandag.cli.effect import effect
-from grandag.cli.exits import BAD_INPUT, NOT_CONVERGED, WRONG_USAGE
+from grandag.cli.exits import BAD_INPUT, INTERRUPTED, NOT_CONVERGED, WRONG_USAGE
 from grandag.cli.fit import DEFAULT_METHOD, fit
 from grandag.cli.options import chosen, usage_error, with_options_of
 from grandag.cli.paper import paper
@@ -21,7 +22,7 @@ from grandag.cli.simulate import simulate
 from grandag.cli.tune import tune
 from grandag.version import __version__
 
-__all__ = ["app_for", "main"]
+__all__ = ["app_for", "run"]
 
 
 def _print_version(value: bool) -> None:
@@ -62,14 +63,28 @@ def app_for(arguments: Sequence[str]) -> typer.Typer:
     method, preset = chosen(arguments, "--method", DEFAULT_METHOD), chosen(arguments, "--preset", "default")
     for command in (fit, effect, tune):
         is_meant = command.__name__ in arguments[:1]
-        app.command()(with_options_of(command, method if is_meant else None, preset))
+        app.command()(_interruptible(with_options_of(command, method if is_meant else None, preset)))
     for other in (compare, refine, simulate, score, datasets, paper):
-        app.command()(other)
+        app.command()(_interruptible(other))
     return app
 
 
-def main() -> None:
-    """Entry point: bad input ends in one sentence and exit code 1."""
+def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, which Ctrl-C ends with a word and exit code 130 where it has nothing to keep."""
+
+    @functools.wraps(command)
+    def wrapper(*arguments: Any, **options: Any) -> None:
+        try:
+            command(*arguments, **options)
+        except KeyboardInterrupt:
+            typer.echo("Interrupted; nothing was written.", err=True)
+            raise typer.Exit(INTERRUPTED) from None
+
+    return wrapper
+
+
+def run() -> None:
+    """Run the command that the program was called with: bad input ends in one sentence and exit code 1."""
     try:
         app_for(sys.argv[1:])()
     except Exception as error:

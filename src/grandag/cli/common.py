@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import json
+from typing import Annotated, Any
 
 import typer
 
-__all__ = ["CONFIDENCE", "DATA", "OUTPUT", "AsJson", "Missing", "Quiet", "Seed", "visible"]
+__all__ = ["CONFIDENCE", "DATA", "OUTPUT", "AsJson", "Missing", "Quiet", "Seed", "json_text", "visible"]
 
 DATA, CONFIDENCE, OUTPUT = "Data", "Confidence", "Output"
 """Panels of the help."""
@@ -30,3 +31,9 @@ def visible(text: str) -> str:
         letter if letter.isprintable() or letter == "\n" else letter.encode("unicode_escape").decode()
         for letter in text
     )
+
+
+def json_text(facts: Any) -> str:
+    """Facts as JSON for a terminal or a program: what is not to be shown, such as control characters, is escaped."""
+    text = json.dumps(facts, indent=2, ensure_ascii=False)
+    return "".join(letter if letter.isprintable() or letter == "\n" else json.dumps(letter)[1:-1] for letter in text)

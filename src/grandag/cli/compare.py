@@ -9,8 +9,7 @@ from typing import Annotated
 
 import typer
 
-from grandag.cli.common import OUTPUT, AsJson, Missing, Quiet, Seed
-from grandag.cli.exits import INTERRUPTED
+from grandag.cli.common import OUTPUT, AsJson, Missing, Quiet, Seed, json_text
 from grandag.cli.fit import DATA_HELP, METHOD_NAMES
 from grandag.cli.inputs import Reading, complete_rows, reads_a_table
 from grandag.cli.outputs import check_output_directory, check_output_file
@@ -48,12 +47,8 @@ def compare(
     check_output_file(report, data, option="--report")
     names = [name.strip() for name in methods.split(",")]
     table = complete_rows(data, reading, missing)
-    try:
-        with nullcontext(None) if quiet else progress_line() as listener:
-            result = fit_all(table, names, preset=preset, random_state=seed, missing=missing, listener=listener)
-    except KeyboardInterrupt:
-        typer.echo("Interrupted; nothing was written.", err=True)
-        raise typer.Exit(INTERRUPTED) from None
+    with nullcontext(None) if quiet else progress_line() as listener:
+        result = fit_all(table, names, preset=preset, random_state=seed, missing=missing, listener=listener)
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
         result.table().to_csv(output / "methods.csv", index=False)
@@ -66,7 +61,7 @@ def compare(
     if as_json:
         facts = {name: json.loads(frame.to_json(orient="records")) for name, frame in
                  (("methods", result.table()), ("edges", result.edges()))}  # fmt: skip
-        typer.echo(json.dumps({"data": data, **facts}, indent=2, ensure_ascii=False))
+        typer.echo(json_text({"data": data, **facts}))
     elif not quiet:
         from grandag.cli.terminal import print_comparison
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
 
-from grandag.cli.common import CONFIDENCE, AsJson, Quiet, Seed, visible
-from grandag.cli.exits import INTERRUPTED
+from grandag.cli.common import CONFIDENCE, AsJson, Quiet, Seed, json_text, visible
 from grandag.cli.fit import DATA_HELP, DEFAULT_METHOD, METHOD_NAMES, learn
 from grandag.cli.inputs import Reading, read_data, reads_a_table
 from grandag.cli.options import given_values
@@ -50,24 +48,12 @@ def effect(
 
     model = build(method, given_values(parameters), preset=preset, seed=seed)
     table = as_table(read_data(data, reading), missing=model.missing)
-    try:
-        learn(model, table, quiet=quiet)
-        result = model.average_effect(
-            cause,
-            outcome,
-            table,
-            low=low,
-            high=high,
-            resamples=resamples,
-            level=level,
-            n_jobs=n_jobs,
-            random_state=seed,
-        )
-    except KeyboardInterrupt:
-        typer.echo("Interrupted.", err=True)
-        raise typer.Exit(INTERRUPTED) from None
+    learn(model, table, quiet=quiet)
+    result = model.average_effect(
+        cause, outcome, table, low=low, high=high, resamples=resamples, level=level, n_jobs=n_jobs, random_state=seed
+    )
     if as_json:
-        typer.echo(json.dumps({"data": data, "method": method, **asdict(result)}, indent=2, ensure_ascii=False))
+        typer.echo(json_text({"data": data, "method": method, **asdict(result)}))
     elif not quiet:
         typer.echo(visible(result.describe()))
     if not quiet:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 import warnings
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from grandag.cli.common import CONFIDENCE, OUTPUT, AsJson, Quiet, Seed, visible
+from grandag.cli.common import CONFIDENCE, OUTPUT, AsJson, Quiet, Seed, json_text, visible
 from grandag.cli.exits import INTERRUPTED, NOT_CONVERGED
 from grandag.cli.inputs import Reading, read_data, read_truth, reads_a_table
 from grandag.cli.options import given_values
@@ -114,12 +113,15 @@ def fit(
 
     table = as_table(frame, missing=model.missing)
     start = time.perf_counter()
-    try:
-        learn(model, table, quiet=quiet, for_report=report is not None)
-        refits = _refit(model, table, resamples, str(resample_kind), seed, n_jobs, quiet) if resamples else None
-    except KeyboardInterrupt:
-        typer.echo("Interrupted; nothing was written.", err=True)
-        raise typer.Exit(INTERRUPTED) from None
+    learn(model, table, quiet=quiet, for_report=report is not None)
+    refits, was_interrupted = None, model.learned_.was_interrupted
+    if resamples and not was_interrupted:
+        try:
+            refits = _refit(model, table, resamples, str(resample_kind), seed, n_jobs, quiet)
+            was_interrupted = refits.was_interrupted
+        except KeyboardInterrupt:
+            was_interrupted = True
+            typer.echo("Interrupted before the first refit was done: the graph is without frequencies.", err=True)
     write_more = None if refits is None else partial(_write_confidence, refits)
     seconds = time.perf_counter() - start
     summary = show(model, data, seconds, output, as_json=as_json, quiet=quiet, write_more=write_more)
@@ -130,7 +132,7 @@ def fit(
         write_text(report, page_of(summary, table, truth=true))
         if not quiet:
             typer.echo(f"Page: {report}", err=as_json)
-    if any(concern.kind == "interrupted" for concern in model.learned_.concerns):
+    if was_interrupted:
         raise typer.Exit(INTERRUPTED)
     if not model.learned_.converged:
         raise typer.Exit(NOT_CONVERGED)
@@ -188,7 +190,7 @@ def show(
     if output is not None:
         write_results(summary, output, write_more)
     if as_json:
-        typer.echo(json.dumps(summary.facts, indent=2, ensure_ascii=False))
+        typer.echo(json_text(summary.facts))
     elif not quiet:
         from grandag.cli.terminal import print_result
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from grandag.cli.common import DATA, OUTPUT, AsJson, Missing, Quiet, Seed, visible
+from grandag.cli.common import DATA, OUTPUT, AsJson, Missing, Quiet, Seed, json_text, visible
 from grandag.cli.exits import INTERRUPTED
 from grandag.cli.inputs import Reading, complete_rows, reads_a_table, the_graph
 from grandag.cli.outputs import check_output_file
@@ -67,7 +66,7 @@ def refine(
     if output is not None:
         write_graph(to_networkx(after.adjacency, after.names, after.strength), output)
     if as_json:
-        typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+        typer.echo(json_text(facts))
     elif not quiet:
         from grandag.cli.terminal import print_refinement
 
@@ -75,5 +74,5 @@ def refine(
     if not quiet:
         for concern in after.concerns:
             typer.echo(f"Warning: {visible(concern.message)}", err=True)
-    if any(concern.kind == "interrupted" for concern in after.concerns):
+    if after.was_interrupted:
         raise typer.Exit(INTERRUPTED)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from typing import Annotated, Any
 
 import typer
 
-from grandag.cli.common import AsJson, visible
+from grandag.cli.common import AsJson, json_text, visible
 from grandag.cli.inputs import the_graph
 
 __all__ = ["score"]
@@ -40,7 +39,7 @@ def score(
     differences = metrics.edge_differences(true, estimated).to_dict(orient="records") if edges else []
     if as_json:
         facts = {**facts, "edges": differences} if edges else facts
-        typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+        typer.echo(json_text(facts))
         return
     for title, value in _score_rows(facts):
         typer.echo(f"{title:<22}{value:>9}")

@@ -74,24 +74,21 @@ def tune(
     check_output_directory(output, data, fixed.get("knowledge"))
     table = as_table(read_data(data, reading), missing=fixed.get("missing", "error"))
     start = time.perf_counter()
-    try:
-        with nullcontext(None) if quiet else progress_lines() as listener:
-            result = search(
-                table, method, trials, sampler=str(sampler), seed=seed, n_jobs=-1 if n_jobs is None else n_jobs,
-                preset=preset, fixed=fixed, time_limit=time_limit, total_time_limit=total_time_limit,
-                listener=listener,
-            )  # fmt: skip
-        if not quiet and not as_json:
-            print_trials(result)
-        model = result.estimator()
-        if n_jobs is not None and "n_jobs" in model.get_params():
-            model.set_params(n_jobs=n_jobs)
-        learn(model, table, quiet=quiet)
-    except KeyboardInterrupt:
-        typer.echo("Interrupted; nothing was written.", err=True)
-        raise typer.Exit(INTERRUPTED) from None
+    with nullcontext(None) if quiet else progress_lines() as listener:
+        result = search(
+            table, method, trials, sampler=str(sampler), seed=seed, n_jobs=-1 if n_jobs is None else n_jobs,
+            preset=preset, fixed=fixed, time_limit=time_limit, total_time_limit=total_time_limit,
+            listener=listener,
+        )  # fmt: skip
+    if not quiet and not as_json:
+        print_trials(result)
+    model = result.estimator()
+    if n_jobs is not None and "n_jobs" in model.get_params():
+        model.set_params(n_jobs=n_jobs)
+    learn(model, table, quiet=quiet)
     model.learned_ = model.learned_.with_note(result.describe())
     seconds = time.perf_counter() - start
     show(model, data, seconds, output, as_json=as_json, quiet=quiet, write_more=result.write)
-    if result.was_interrupted or not model.learned_.converged:
-        raise typer.Exit(INTERRUPTED if result.was_interrupted else NOT_CONVERGED)
+    was_interrupted = result.was_interrupted or model.learned_.was_interrupted
+    if was_interrupted or not model.learned_.converged:
+        raise typer.Exit(INTERRUPTED if was_interrupted else NOT_CONVERGED)

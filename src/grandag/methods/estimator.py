@@ -362,6 +362,8 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             if X is None:
                 raise ParameterError("resamples", "needs the table to refit to: average_effect(cause, outcome, X).")
             refits = confidence(self, X, resamples, random_state=random_state, n_jobs=n_jobs, keep_models=True)
+            if refits.was_interrupted:  # an interval of fewer refits than asked for would say too much
+                raise KeyboardInterrupt
             resamples = refits.models
         return model.average_effect(cause, outcome, resamples=resamples, random_state=random_state, **options)
 

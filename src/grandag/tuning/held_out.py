@@ -89,7 +89,7 @@ def held_out_fit(
     table = as_table(X, missing=estimator.missing, min_rows=FEWEST_ROWS)
     train, held_out = hold_out(table, seed)
     start = time.perf_counter()
-    estimator.fit(train, held_out=held_out, listener=listener)
+    estimator.fit(train, held_out=held_out, listener=listener).learned_.check_not_interrupted()
     score = estimator.score(held_out)
     if not math.isfinite(score):
         raise TrainingError(f"The held-out score of {method!r} is {score}: its model gives some row no probability.")

@@ -122,7 +122,7 @@ def test_breakdown_is_an_error(linear):
 
 def test_stages_of_the_ablation(linear):
     model = DAGGNN(**QUICK, neighbour_selection=True, n_trees=20, prune=True, weight_threshold=0.1).fit(linear[0])
-    assert [note.split()[0] for note in model.notes_] == ["Neighbour", "Pruning"]
+    assert [note.split()[0] for note in model.notes_] == ["Neighbour", "The", "Pruning"]
     assert (model.p_values_[model.adjacency_] < 0.001).all()
 
 

@@ -24,6 +24,8 @@ from grandag.table import Scaling, Table
 
 __all__ = ["Opened", "WeightsConfig", "cut_weights", "open_edges"]
 
+_UNITS = "The graph depends on the units of the columns, as that of the published program; not with standardise=True."
+
 
 @dataclass(frozen=True, kw_only=True)
 class WeightsConfig(NeighboursConfig, FinalEdgesConfig):
@@ -66,7 +68,8 @@ def open_edges(
     scaling = Scaling.standard(values) if config.standardise else Scaling.identity(values.shape[1])
     rows = scaling.apply(values, "float64")
     selected = select_neighbours(rows, config, rng, listener=listener)
-    return Opened(scaling, rows, (selected.mask & knowledge.allowed) | knowledge.required, selected.notes)
+    notes = selected.notes if config.standardise else (*selected.notes, _UNITS)
+    return Opened(scaling, rows, (selected.mask & knowledge.allowed) | knowledge.required, notes)
 
 
 def cut_weights(
