@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import argparse
 import functools
+import math
 import statistics
 import warnings
 
 import pandas as pd
 from sklearn import datasets as bundled
 
-from grandag import CAM, GES, PC, GraNDAG, datasets
+from grandag import CAM, GES, PC, GraNDAG, TrainingError, datasets
 from grandag.table import as_table
 from grandag.tuning.held_out import hold_out
 
@@ -50,8 +51,19 @@ def scores(name: str, n_splits: int) -> dict[str, list[float]]:
     for seed in range(n_splits):
         train, test = hold_out(table, seed)
         for method, estimator in METHODS.items():
-            found[method].append(estimator(seed).fit(train).score(test))
+            try:
+                found[method].append(estimator(seed).fit(train).score(test))
+            except TrainingError:
+                found[method].append(math.nan)
     return found
+
+
+def _mean(values: list[float]) -> str:
+    """The mean over the fits that gave a model, and how many did not."""
+    finite = [value for value in values if not math.isnan(value)]
+    n_failed = len(values) - len(finite)
+    failed = f" ({n_failed} failed)" if n_failed else ""
+    return f"{statistics.mean(finite) if finite else math.nan:.2f}{failed}"
 
 
 def main() -> None:
@@ -66,7 +78,7 @@ def main() -> None:
         found = scores(name, arguments.splits)
         gains = [ours - theirs for ours, theirs in zip(found["default"], found["CAM"], strict=True)]
         error = statistics.stdev(gains) / len(gains) ** 0.5 if len(gains) > 1 else float("nan")
-        means = " | ".join(f"{statistics.mean(values):.2f}" for values in found.values())
+        means = " | ".join(_mean(values) for values in found.values())
         print(f"| {name} | {means} | {statistics.mean(gains):+.2f} ± {error:.2f} |", flush=True)
 
 

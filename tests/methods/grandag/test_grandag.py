@@ -91,7 +91,7 @@ def test_graph_and_edges_say_the_same(model):
     assert is_acyclic(model.adjacency_)
     assert isinstance(model.graph_, nx.DiGraph)
     np.testing.assert_array_equal(nx.to_numpy_array(model.graph_, weight=None).astype(bool), model.adjacency_)
-    assert list(model.edges_.columns) == ["source", "target", "strength", "evidence", "explained"]
+    assert list(model.edges_.columns) == ["source", "target", "strength", "evidence", "kept", "explained"]
     assert len(model.edges_) == model.adjacency_.sum()
     assert model.edges_["strength"].is_monotonic_decreasing
     for edge in model.edges_.itertuples(index=False):
