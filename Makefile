@@ -51,11 +51,12 @@ confidence: $(READY)
 	$(BIN)/python benchmarks/confidence.py
 
 # The parts of the documentation that are made from the code, or by running it; tests fail when they are out of date.
-generate: $(READY)
+generate: demo
 	$(BIN)/python -m tools.document_parameters
 	$(BIN)/python -m tools.document_commands
 	$(BIN)/python -m tools.draw_architecture
 	$(BIN)/python -m tools.run_tutorial
+	cp demo/graph.svg docs/sachs.svg
 
 # Wheel and source distribution in dist/; the wheel, without extras, then proves itself in an environment of its own.
 package: $(READY)
