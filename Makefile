@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 INTEROP := .venv-interop
 
-.PHONY: demo test test-slow fuzz test-interop lint format generate bench accuracy generality stability confidence docs package clean
+.PHONY: demo test test-slow fuzz test-interop lint format generate bench accuracy generality stability held-out confidence docs package clean
 
 demo: $(READY)
 	$(BIN)/grandag fit sachs --seed 1 --output demo --report demo/report.html
@@ -50,11 +50,12 @@ bench: $(READY)
 confidence: $(READY)
 	$(BIN)/python benchmarks/confidence.py
 
-# The parts of the documentation that are made from the code; tests fail when they are out of date.
+# The parts of the documentation that are made from the code, or by running it; tests fail when they are out of date.
 generate: $(READY)
 	$(BIN)/python -m tools.document_parameters
 	$(BIN)/python -m tools.document_commands
 	$(BIN)/python -m tools.draw_architecture
+	$(BIN)/python -m tools.run_tutorial
 
 # Wheel and source distribution in dist/; the wheel, without extras, then proves itself in an environment of its own.
 package: $(READY)
@@ -62,6 +63,10 @@ package: $(READY)
 
 docs: $(READY)
 	$(BIN)/mkdocs build --strict
+
+# Held-out likelihood of every method on small tables.
+held-out: $(READY)
+	$(BIN)/python benchmarks/held_out.py
 
 accuracy: $(READY)
 	$(BIN)/python benchmarks/accuracy.py

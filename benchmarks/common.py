@@ -5,7 +5,9 @@ from __future__ import annotations
 import resource
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -32,6 +34,30 @@ def cpu_seconds(function: Callable[[], object]) -> tuple[float, object]:
     start = time.process_time()
     result = function()
     return time.process_time() - start, result
+
+
+class JudgedEdge(NamedTuple):
+    """An edge of a refined graph: its evidence in nats, and whether the truth has it so, or at all."""
+
+    evidence: float
+    is_true: bool
+    is_adjacent: bool
+
+
+def judged_edges(model: Any, truth: np.ndarray) -> list[JudgedEdge]:
+    """The edges that a refined model found."""
+    found, truth = np.argwhere(model.adjacency_), np.asarray(truth, dtype=bool)
+    return [JudgedEdge(float(model.strength_[i, j]), truth[i, j], truth[i, j] or truth[j, i]) for i, j in found]
+
+
+def print_calibration(edges: list[JudgedEdge]) -> None:
+    """How often edges of a given evidence are true."""
+    print("\n| evidence of an edge, nats | edges | true | true but for the direction |\n|---|---|---|---|")
+    for low, high in pairwise((0, 5, 10, 25, 100, np.inf)):
+        inside = np.array([edge[1:] for edge in edges if low <= edge.evidence < high])
+        title = f"{low} to {high}" if high < np.inf else f"above {low}"
+        shares = [f"{share:.0%}" for share in inside.mean(axis=0)] if len(inside) else ["", ""]
+        print(f"| {title} | {len(inside)} | {' | '.join(shares)} |")
 
 
 def resident_bytes() -> int:

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 from joblib import Parallel, delayed
 
+from common import JudgedEdge, judged_edges, print_calibration
 from grandag import CAM, GraNDAG, simulate
 from grandag.datasets import load_authors
 from grandag.evidence import evaluate, select
@@ -23,7 +24,6 @@ from grandag.graph import topological_order
 from grandag.metrics import shd, sid
 
 SETTINGS = ["er1-10", "er4-10", "sf1-10", "sf4-10", "er1-20", "er4-20", "er1-50"]
-BINS = [(3, 5), (5, 10), (10, 25), (25, np.inf)]
 
 
 def data_set(setting: str, seed: int, authors: Path | None) -> tuple[np.ndarray, np.ndarray]:
@@ -40,8 +40,8 @@ def data_set(setting: str, seed: int, authors: Path | None) -> tuple[np.ndarray,
     return drawn.data.to_numpy(), drawn.adjacency.astype(bool)
 
 
-def one(setting: str, seed: int, authors: Path | None) -> tuple[list[float], list[tuple[float, bool]]]:
-    """Figures of one data set, and (evidence, is it true) of each edge that the default found."""
+def one(setting: str, seed: int, authors: Path | None) -> tuple[list[float], list[JudgedEdge]]:
+    """Figures of one data set, and the edges that the default found."""
     values, truth = data_set(setting, seed, authors)
     options = {"random_state": 0, "n_jobs": 1, "retrain": False}
     with warnings.catch_warnings():
@@ -55,8 +55,7 @@ def one(setting: str, seed: int, authors: Path | None) -> tuple[list[float], lis
     graphs = [fast.adjacency_, cam.adjacency_, model.adjacency_, by_order]
     figures = [float(measure(truth, graph)) for graph in graphs for measure in (shd, sid)]
     gain = evaluate(values, model.adjacency_).score - evaluate(values, truth).score
-    edges = [(model.strength_[i, j], bool(truth[i, j])) for i, j in np.argwhere(model.adjacency_)]
-    return [*figures, float(gain > -1), seconds], edges
+    return [*figures, float(gain > -1), seconds], judged_edges(model, truth)
 
 
 def main() -> None:
@@ -67,7 +66,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--n-jobs", type=int, default=-1)
     arguments = parser.parse_args()
-    calibration: list[tuple[float, bool]] = []
+    calibration: list[JudgedEdge] = []
     print("| setting | fast | CAM | default | true order given | score at least the truth's | CPU s |")
     print("|---|---|---|---|---|---|---|")
     for setting in arguments.settings:
@@ -77,10 +76,7 @@ def main() -> None:
         *pairs, reached, seconds = np.mean(rows, axis=0)
         cells = [f"{pairs[k]:.1f} / {pairs[k + 1]:.1f}" for k in range(0, len(pairs), 2)]
         print("|", " | ".join([setting, *cells, f"{reached:.0%}", f"{seconds:.1f}"]), "|", flush=True)
-    print("\n| evidence of an edge, nats | edges | true |\n|---|---|---|")
-    for low, high in BINS:
-        inside = [is_true for evidence, is_true in calibration if low <= evidence < high]
-        print(f"| {low} to {high} | {len(inside)} | {np.mean(inside) if inside else np.nan:.0%} |")
+    print_calibration(calibration)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,14 @@ import pandas as pd
 import pytest
 
 from grandag import CAM, CausalModel, GraNDAG
-from grandag.diagnostics import MAX_ROWS, column_concerns, graph_concerns, noise_concerns
+from grandag.diagnostics import (
+    MAX_ROWS,
+    column_concerns,
+    graph_concerns,
+    isolated_concerns,
+    noise_concerns,
+    overfitting_concerns,
+)
 
 
 @dataclass(frozen=True)
@@ -110,6 +117,30 @@ def test_few_rows_per_parent():
     assert concern.variables == ("d",)
     assert concern.numbers == {"d": {"parents": 3.0, "rows_per_parent": 149 / 3}}
     assert "'d' (3 parents, 50 rows for each)" in concern.message
+
+
+def test_overfitting_needs_a_gap_that_chance_does_not_make(rng):
+    training = rng.normal(-1, 1, size=(200, 3))
+    held_out = rng.normal([-1.2, -2, -2], [1, 1, 20], size=(50, 3))  # little worse, worse, and too few rows to tell
+    (concern,) = overfitting_concerns(training, held_out, ["a", "b", "c"])
+    assert concern.variables == ("b",)
+    means = {"training": training[:, 1].mean(), "held_out": held_out[:, 1].mean()}
+    assert concern.numbers["b"] == pytest.approx(means)
+
+
+def test_isolated_columns_that_depend_on_others(rng):
+    a = rng.normal(size=200)
+    values = np.column_stack(
+        [a, -np.exp(a) + 0.01 * rng.normal(size=200), rng.normal(size=200), a + rng.normal(size=200)]
+    )
+    adjacency = np.zeros((4, 4), dtype=bool)
+    adjacency[0, 3] = True
+    (concern,) = isolated_concerns(values, adjacency, list("abcd"))
+    assert (concern.kind, concern.variables) == ("isolated columns", ("b",))
+    assert concern.numbers["b"]["correlation"] > 0.99
+    assert "with 'a'" in concern.message
+    adjacency[1, 0] = True
+    assert isolated_concerns(values, adjacency, list("abcd")) == []
 
 
 def test_nearly_the_same_columns(rng):

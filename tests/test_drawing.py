@@ -271,6 +271,7 @@ def test_evidence_widens_lines_by_its_logarithm() -> None:
     [
         ("strength", ["Line width: strength, up to 4"]),
         ("evidence", ["Line width: evidence, up to 87.3 nats"]),
+        ("explained", ["Line width: share of variance explained, up to 46%"]),
         ("frequency", ["Line width: frequency, up to 1"]),
         ("something", []),
     ],
@@ -278,7 +279,7 @@ def test_evidence_widens_lines_by_its_logarithm() -> None:
 def test_legend(width_by: str, legend: list[str]) -> None:
     """Below everything else, and inside the drawing."""
     graph = nx.DiGraph()
-    graph.add_edge("a", "b", strength=4.0, evidence=87.327, frequency=0.3)
+    graph.add_edge("a", "b", strength=4.0, evidence=87.327, explained=0.456, frequency=0.3)
     root = parse(graph, width_by=width_by)
     texts = root.findall(f"{SVG}text")
     assert [text.text for text in texts] == legend

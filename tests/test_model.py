@@ -267,11 +267,12 @@ def test_a_saved_model_is_the_same_model(chain, fitted, tmp_path):
     assert again.warnings_ == fitted.warnings_
 
 
-def test_linear_networks_have_the_effects_of_the_closed_form():
+@pytest.mark.parametrize("preset", ["default", "fast"])
+def test_gaussian_processes_and_linear_networks_have_the_effects_of_the_closed_form(preset):
     """With the graph known, no hidden layer, and units far from 1."""
     rows = linear_model().sample(2000, random_state=7) * [1, 1000, 1, 0.01]
     required = [(NAMES[i], NAMES[j]) for i, j in np.argwhere(B)]
-    model = GraNDAG(n_layers=0, knowledge={"required": required}, random_state=0).fit(rows)
+    model = GraNDAG.preset(preset, n_layers=0, knowledge={"required": required}, random_state=0).fit(rows)
     assert (model.adjacency_ == (B != 0)).all()
     effect = model.average_effect("age", "outcome", low=0, high=1).effect
     assert effect == pytest.approx(0.01 * TOTAL[0, 3], rel=0.1)

@@ -101,6 +101,22 @@ def test_rows_in_the_order_of_time(rng):
     assert any(concern.kind == "rows in order" for concern in model.warnings_)
 
 
+@pytest.mark.parametrize("sizes", [(150, 150, 150), (50, 400)])
+def test_rows_sorted_by_a_class(rng, sizes):
+    """Their order is not that of time, and the advice is another one."""
+    level = np.repeat(np.arange(len(sizes)) * 3.0, sizes)
+    rows = rng.normal(size=(len(level), 2))
+    rows[:, 1] += level
+    (concern,) = order_concerns(rows, "ab")
+    assert (concern.kind, concern.variables) == ("sorted rows", ("b",))
+    assert order_concerns(rng.permutation(rows), "ab") == []
+
+
+def test_a_random_walk_is_not_sorted(rng):
+    (concern,) = order_concerns(rng.normal(size=(500, 1)).cumsum(axis=0), "a")
+    assert concern.kind == "rows in order"
+
+
 def test_an_intervention_far_outside_of_the_data(rng):
     x = rng.uniform(0, 10, size=200)
     model = CAM().fit(pd.DataFrame({"x": x, "y": np.sin(x) + 0.1 * rng.normal(size=200)}))

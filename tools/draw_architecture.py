@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import textwrap
 from collections.abc import Iterator
 
 from tests.import_graph import SOURCE, room_imports
@@ -31,7 +32,8 @@ def _drawing() -> Iterator[str]:
     edge = "+" + "-" * _WIDTH + "+"
     yield edge
     for layer in _existing():
-        yield f"|{'     '.join(layer):^{_WIDTH}}|"
+        for line in textwrap.wrap(" ".join(layer), _WIDTH // 2):
+            yield f"|{line.replace(' ', '     '):^{_WIDTH}}|"
         yield edge
 
 

@@ -34,7 +34,7 @@ class Entry:
     method: str
     learned: Learned | None = None
     held_out: float = math.nan
-    """Mean log-density of held-out rows per row and variable, of a fit to the other 80 % of the rows."""
+    """Mean log-density of held-out rows, per row, of a fit to the other 80 % of the rows."""
     seconds: float = math.nan
     """For the fit to all rows."""
     failure: str = ""
@@ -59,7 +59,7 @@ class Comparison:
         return {entry.method: entry.learned for entry in self.entries if entry.learned is not None}
 
     def table(self) -> pd.DataFrame:
-        """One row per method: edges, held-out log-likelihood per row and variable, seconds, agreement, converged.
+        """One row per method: edges, held-out log-likelihood per row, seconds, agreement, converged.
 
         Agreement is the share of the method's edges that at least half of the other methods have, in any direction.
         """

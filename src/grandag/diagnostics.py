@@ -29,8 +29,10 @@ __all__ = [
     "constant_concerns",
     "copy_concerns",
     "graph_concerns",
+    "isolated_concerns",
     "noise_checks",
     "noise_concerns",
+    "overfitting_concerns",
     "spread_rows",
 ]
 
@@ -41,8 +43,15 @@ _SIGNIFICANT = 0.001
 _EXPLAINED = 0.1
 _GAUSSIAN_W = 0.97
 _NEAR = 0.99
+_CLEAR, _SURE_CORRELATION = 0.5, 5.0
+"""Correlation from which an isolated column clearly depends on another, and standard errors, 1 / sqrt(n), of it."""
 _ROWS_PER_PARENT = 50
 """A curve spends up to nine degrees of freedom; with fewer rows than this, five per degree, it follows the noise."""
+
+_PARTED = 0.5
+"""Nats per row by which a variable's training likelihood has to exceed the held-out one."""
+_SURE = 3.0
+"""Standard errors of the held-out mean by which it has to."""
 
 _SHOWN = 5
 """Names in one sentence; the others are in the numbers."""
@@ -173,6 +182,24 @@ def graph_concerns(adjacency: np.ndarray, names: Sequence[str], n_rows: int) -> 
     )
 
 
+def overfitting_concerns(training: np.ndarray, held_out: np.ndarray, names: Sequence[str]) -> list[Concern]:
+    """Variables whose density is far higher on rows that were learned from (n, d) than on others (m, d).
+
+    Both are logarithms of densities.
+    """
+    table = pd.DataFrame({"training": training.mean(axis=0), "held_out": held_out.mean(axis=0)}, index=list(names))
+    gap = table["training"] - table["held_out"]
+    error = held_out.std(axis=0) / np.sqrt(len(held_out))
+    parted = gap[gap > np.maximum(_PARTED, _SURE * error)].sort_values(ascending=False)
+    return concern_about(
+        "overfitting",
+        table.loc[parted.index],
+        lambda row: f"{row['training']:.2f} in training, {row['held_out']:.2f} held out",
+        "The log-likelihood per row is far higher in training than on rows held out: {}. Scores, samples and effects "
+        "of new rows are less certain than the fit looks: get more rows, use fewer columns, or simpler functions.",
+    )
+
+
 def constant_concerns(values: np.ndarray, names: Sequence[str]) -> list[Concern]:
     """Columns that hold one value only."""
     constant = tuple(names[int(j)] for j in np.flatnonzero(constant_columns(values)))
@@ -203,18 +230,8 @@ def column_concerns(values: np.ndarray, names: Sequence[str], copies: Sequence[t
 
     Pairs in `copies` have a concern of their own.
     """
-    from scipy.stats import rankdata
-
-    rows = spread_rows(values)
-    varies = np.flatnonzero(~constant_columns(rows))
-    if len(varies) < 2 or len(rows) < MIN_ROWS:
-        return []
-    columns = rows[:, varies] / np.abs(rows[:, varies]).max(axis=0)  # squares of huge numbers would be infinite
-    linear = np.abs(np.corrcoef(columns, rowvar=False))
-    monotone = np.abs(np.corrcoef(rankdata(columns, axis=0), rowvar=False))
-    correlation = np.maximum(linear, monotone)
-    seen = [names[int(node)] for node in varies]
-    near = [(seen[i], seen[j], correlation[i, j]) for i, j in np.argwhere(np.triu(correlation, 1) > _NEAR).tolist()]
+    correlation = _correlations(values)
+    near = [(names[i], names[j], correlation[i, j]) for i, j in np.argwhere(np.triu(correlation) > _NEAR).tolist()]
     pairs = [pair for pair in near if pair[:2] not in copies]
     table = pd.DataFrame(
         {"correlation": [value for *_, value in pairs]}, index=[f"{first} and {second}" for first, second, _ in pairs]
@@ -227,6 +244,44 @@ def column_concerns(values: np.ndarray, names: Sequence[str], copies: Sequence[t
     )
     involved = tuple(dict.fromkeys(name for pair in pairs for name in pair[:2]))
     return [Concern(concern.kind, involved, concern.numbers, concern.message) for concern in concerns]
+
+
+def isolated_concerns(values: np.ndarray, adjacency: np.ndarray, names: Sequence[str]) -> list[Concern]:
+    """Nodes without edges whose columns clearly depend on another."""
+    correlation = _correlations(values)
+    is_isolated = ~(adjacency | adjacency.T).any(axis=0)
+    nearest = correlation.argmax(axis=0)
+    largest = pd.Series(correlation.max(axis=0, initial=0.0), index=list(names))
+    clear = largest[is_isolated & (largest > max(_CLEAR, _SURE_CORRELATION / np.sqrt(len(values))))]
+    partners = {name: names[int(nearest[k])] for k, name in enumerate(names)}
+    table = pd.DataFrame({"correlation": clear.sort_values(ascending=False)})
+    return concern_about(
+        "isolated columns",
+        table,
+        lambda row: f"correlation {row['correlation']:.2f} with {partners[str(row.name)]!r}",
+        "Columns have no edge although they clearly depend on others: {}. Unless knowledge forbids these edges, the "
+        "method lost them, as may happen among columns that say nearly the same: leave some of those out, and see "
+        "whether another method connects them.",
+    )
+
+
+def _correlations(values: np.ndarray) -> np.ndarray:
+    """(d, d) absolute correlation of values or of ranks, whichever is larger; 0 for a column with itself or a constant.
+
+    By some rows; 0 if they are too few.
+    """
+    from scipy.stats import rankdata
+
+    rows = spread_rows(values)
+    found = np.zeros((rows.shape[1],) * 2)
+    varies = np.flatnonzero(~constant_columns(rows))
+    if len(varies) >= 2 and len(rows) >= MIN_ROWS:
+        columns = rows[:, varies] / np.abs(rows[:, varies]).max(axis=0)  # squares of huge numbers would be infinite
+        linear = np.abs(np.corrcoef(columns, rowvar=False))
+        monotone = np.abs(np.corrcoef(rankdata(columns, axis=0), rowvar=False))
+        found[np.ix_(varies, varies)] = np.maximum(linear, monotone)
+        np.fill_diagonal(found, 0.0)
+    return found
 
 
 def concern_about(

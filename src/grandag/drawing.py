@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
 import networkx as nx
 import numpy as np
 
-__all__ = ["BOX_HEIGHT", "Box", "Drawing", "node_boxes", "to_png", "to_svg"]
+__all__ = ["BOX_HEIGHT", "WIDTHS", "Box", "Drawing", "node_boxes", "to_png", "to_svg"]
 
 Vertex = str | tuple[int, int]
 """A node's name, or an edge's number and a layer that the edge passes through."""
@@ -43,7 +44,7 @@ class _Edge(NamedTuple):
     target: str
     directed: bool
     weight: float | None
-    is_doubtful: bool = False  # refits prefer the other direction
+    doubt: str = ""  # why the line is dashed
 
 
 class Box(NamedTuple):
@@ -63,6 +64,12 @@ class _Layout(NamedTuple):
     lines: list[list[float]]  # each edge's horizontal places, from its first layer on
     tops: list[float]  # of the layers
     boxes: dict[str, Box]
+
+
+WIDTHS = ("frequency", "evidence", "explained")
+"""What the width of a line shows, if it is known: the first of these; otherwise the method's own strength."""
+
+_LEGENDS = {"evidence": "evidence, up to {:.3g} nats", "explained": "share of variance explained, up to {:.0%}"}
 
 
 def to_svg(graph: nx.DiGraph[str], *, title: str | None = None, width_by: str = "strength") -> str:
@@ -155,16 +162,23 @@ def _lay_out(graph: nx.DiGraph[str], width_by: str, n_starts: int = 20) -> _Layo
 def _collect_edges(graph: nx.DiGraph[str], width_by: str) -> list[_Edge]:
     """Sort the edges by name; an undirected pair becomes one edge with the larger of its two weights."""
     found: dict[tuple[str, str, bool], float | None] = {}
-    doubtful = set()
+    doubts: dict[tuple[str, str, bool], str] = {}
     for source, target, data in graph.edges(data=True):
         if source != target:
             directed = not data.get("undirected", False)
             key = (source, target, True) if directed else (min(source, target), max(source, target), False)
             known = [float(value) for value in (data.get(width_by), found.get(key)) if value is not None]
             found[key] = max(filter(math.isfinite, known), default=None)
-            if directed and data.get("reverse_frequency", 0.0) > data.get("frequency", math.inf):
-                doubtful.add(key)
-    return [_Edge(*key, found[key], key in doubtful) for key in sorted(found)]
+            if directed:
+                doubts[key] = _doubt(data)
+    return [_Edge(*key, found[key], doubts.get(key, "")) for key in sorted(found)]
+
+
+def _doubt(data: Mapping[str, Any]) -> str:
+    """What refits say against an edge or, where there were none, halves of the rows."""
+    if "frequency" in data:
+        return "refits prefer the other direction" if data.get("reverse_frequency", 0.0) > data["frequency"] else ""
+    return "at most half of the halves of the rows keep it" if data.get("kept", 1.0) <= 0.5 else ""
 
 
 def _causal_order(edges: list[_Edge]) -> list[str]:
@@ -442,11 +456,10 @@ def _document(
 
 def _legend(edges: list[_Edge], width_by: str, largest: float) -> str:
     """What the width of a line means, and what dashes mean, where there are any."""
-    unit = " nats" if width_by == "evidence" else ""
     is_known = any(edge.weight is not None for edge in edges)
-    sentences = [f"Line width: {width_by}, up to {largest:.3g}{unit}"] if is_known else []
-    if any(edge.is_doubtful for edge in edges):
-        sentences.append("Dashed: refits prefer the other direction")
+    meaning = _LEGENDS.get(width_by, f"{width_by}, up to {{:.3g}}")
+    sentences = [f"Line width: {meaning.format(largest)}"] if is_known else []
+    sentences += [f"Dashed: {doubt}" for doubt in sorted({edge.doubt for edge in edges if edge.doubt})]
     return ". ".join(sentences)
 
 
@@ -460,9 +473,9 @@ def _edge_group(edge: _Edge, shape: str, largest: float, width_by: str) -> str:
     text = f"{edge.source} {'→' if edge.directed else '—'} {edge.target}"
     text += "" if edge.weight is None else f", {width_by} {edge.weight:.3g}"
     look = f'fill="{LINE}" stroke-width="{0.8 + 2.2 * share:.2f}" opacity="{0.6 + 0.3 * share:.2f}"'
-    if edge.is_doubtful:
+    if edge.doubt:
         look += f' stroke-dasharray="{DASHES}"'
-        text += ", refits prefer the other direction"
+        text += f", {edge.doubt}"
     return f'<g class="edge" {look}><title>{_escape(text)}</title>{shape}</g>'
 
 

@@ -21,7 +21,7 @@ import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 
 from grandag.diagnostics import Concern
-from grandag.drawing import Drawing, to_svg
+from grandag.drawing import WIDTHS, Drawing, to_svg
 from grandag.graph import to_dag, to_networkx, undirected_part
 from grandag.knowledge import Masks
 from grandag.model import CausalModel, Conditional, Fixed
@@ -163,7 +163,7 @@ class Learned:
     @property
     def width_by(self) -> str:
         """The fact that the width of an edge shows in drawings."""
-        return next((fact for fact in ("frequency", "evidence") if fact in self.edge_facts), "strength")
+        return next((fact for fact in WIDTHS if fact in self.edge_facts), "strength")
 
     def edges(self) -> pd.DataFrame:
         """The edges, strongest first: source, target, strength and what else is known of each.
@@ -189,6 +189,12 @@ class Learned:
     def with_note(self, note: str) -> Learned:
         """The same with one more note."""
         return replace(self, notes=(*self.notes, note))
+
+    def with_shares(self, explained: np.ndarray) -> Learned:
+        """The same with the share of variance that each edge of `dag` explains among the facts about edges."""
+        undirected = undirected_part(self.adjacency)
+        shares = np.where(undirected & np.isnan(explained), explained.T, explained)
+        return replace(self, edge_facts={**self.edge_facts, "explained": shares})
 
     def with_facts(self, facts: Mapping[str, np.ndarray], note: str) -> Learned:
         """The same with more facts about each edge, and a note on where they come from."""

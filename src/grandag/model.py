@@ -184,8 +184,16 @@ class CausalModel:
 
     def log_prob(self, X: Any) -> pd.Series:
         """The logarithm of the joint density of each row. Constant and intervened variables do not count."""
+        return self.log_densities(X).sum(axis=1).rename("log_prob")
+
+    def log_densities(self, X: Any) -> pd.DataFrame:
+        """The logarithm of the density of each value given its parents; 0 for variables without noise."""
         values, index = self._values(X)
-        return pd.Series(self._log_densities(values).sum(axis=1), index=index, name="log_prob")
+        mean, scale = self._means_and_scales(values)
+        has_noise = scale > 0
+        positive = np.where(has_noise, scale, 1.0)
+        log_p = -0.5 * ((values - mean) / positive) ** 2 - _LOG_SQRT_2PI - np.log(positive)
+        return self._frame(np.where(has_noise, log_p, 0.0), index)
 
     def residuals(self, X: Any, *, standardised: bool = False) -> pd.DataFrame:
         """Each value minus its mean given its parents; `standardised` divides by its standard deviation."""
@@ -257,14 +265,6 @@ class CausalModel:
             for node, conditional in enumerate(self.conditionals)
         ]
         return np.column_stack([mean for mean, _ in pairs]), np.column_stack([scale for _, scale in pairs])
-
-    def _log_densities(self, values: np.ndarray) -> np.ndarray:
-        """log p_j (n, d); 0 for variables without noise."""
-        mean, scale = self._means_and_scales(values)
-        has_noise = scale > 0
-        positive = np.where(has_noise, scale, 1.0)
-        log_p = -0.5 * ((values - mean) / positive) ** 2 - _LOG_SQRT_2PI - np.log(positive)
-        return np.where(has_noise, log_p, 0.0)
 
     def _node(self, name: str) -> int:
         if name not in self.names:

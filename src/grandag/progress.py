@@ -69,6 +69,7 @@ _TITLES = {
     "select": "Selecting parents by evidence",
     "refine": "Searching by evidence",
     "retrain": "Retraining",
+    "conditionals": "Fitting conditionals",
     "resample": "Refitting",
     "tune": "Tuning, best so far",
 }

@@ -17,6 +17,7 @@ from grandag.engine.compiled import announcing_compilation
 from grandag.graph import GraphError, as_graph, is_acyclic
 from grandag.knowledge import Knowledge
 from grandag.learned import Learned
+from grandag.methods.stages.explained import explained
 from grandag.methods.stages.refine import interruption
 from grandag.parameters import as_generator, check_parameters, one_of
 from grandag.parameters import n_jobs as n_jobs_rule
@@ -164,5 +165,5 @@ def _learned(found: evidence.Refined, aligned: _Aligned) -> Learned:
         values={"evidence": found.evidence},
         notes=(*aligned.notes, *found.notes),
         concerns=(*constant_concerns(table.values, table.names), *interruption(found)),
-    )
+    ).with_shares(explained(aligned.varying.values, found.adjacency))
     return learned.with_constants(table.names, np.where(aligned.is_constant, table.values[0], np.nan))

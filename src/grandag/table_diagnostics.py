@@ -21,6 +21,9 @@ _REPEATED = 0.02
 _ALIKE = 0.25
 """Correlation of residuals with those of the next row that matters."""
 
+_FURTHER, _INDEPENDENT = 10, 0.35
+"""Rows further on, and minus the correlation of changes, by which a sorted table is told from a time series."""
+
 _SURE = 5.0
 """Standard errors of such a correlation, 1 / sqrt(n), that chance does not reach."""
 
@@ -147,23 +150,42 @@ def _discrete_concerns(values: np.ndarray, names: Sequence[str], others: set[int
 
 
 def order_concerns(residuals: np.ndarray, names: Sequence[str]) -> list[Concern]:
-    """Is the noise of a row like that of the next one? Standardised residuals (n, d), in the order of the table."""
+    """Is the noise of a row like that of the next one? Standardised residuals (n, d), in the order of the table.
+
+    In a sorted table it is as much like that of a row further on, and changes from row to row are those of independent
+    noise, whose correlation is -1/2.
+    """
     r = residuals[:MAX_ROWS]
-    n = len(r)
-    spread = r.std(axis=0)
-    varies = spread > 0
-    z = (r - r.mean(axis=0)) / np.where(varies, spread, 1.0)
-    alike = pd.Series((z[1:] * z[:-1]).mean(axis=0), index=list(names))
-    limit = max(_ALIKE, _SURE / np.sqrt(n))
-    found = alike[alike > limit].sort_values(ascending=False)
-    return concern_about(
-        "rows in order",
-        pd.DataFrame({"correlation": found}),
-        lambda row: f"correlation {row['correlation']:.2f}",
-        "Residuals are like those of the next row: {}. The rows seem to be in the order of time, or sorted by "
-        "something that the graph does not explain; methods take them for independent, so that p-values are too small. "
-        "Add what orders them as a column, take differences of time series, or use every k-th row.",
-    )
+    alike = pd.Series(_correlation(r, 1), index=list(names))
+    is_alike = alike > max(_ALIKE, _SURE / np.sqrt(len(r)))
+    is_sorted = (_correlation(r, _FURTHER) > alike / 2) & (_correlation(np.diff(r, axis=0), 1) < -_INDEPENDENT)
+    return [
+        *concern_about(
+            "sorted rows",
+            pd.DataFrame({"correlation": alike[is_alike & is_sorted].sort_values(ascending=False)}),
+            lambda row: f"correlation {row['correlation']:.2f}",
+            "Residuals are alike over long stretches of rows: {}. The table seems to be sorted by something that the "
+            "graph does not explain, a class or a source, which is then a common cause of these columns. Add it as a "
+            "column, or fit each group on its own; to shuffle the rows only hides it.",
+        ),
+        *concern_about(
+            "rows in order",
+            pd.DataFrame({"correlation": alike[is_alike & ~is_sorted].sort_values(ascending=False)}),
+            lambda row: f"correlation {row['correlation']:.2f}",
+            "Residuals are like those of the next row: {}. The rows seem to be in the order of time, or of place; "
+            "methods take them for independent, so that p-values are too small. Take differences of time series, add "
+            "earlier values as columns, or use every k-th row.",
+        ),
+    ]
+
+
+def _correlation(columns: np.ndarray, lag: int) -> np.ndarray:
+    """Of each value with the one so many rows further on, by column; 0 for a constant column or too few rows."""
+    if len(columns) <= lag + 1:
+        return np.zeros(columns.shape[1])
+    spread = columns.std(axis=0)
+    z = (columns - columns.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    return np.asarray((z[lag:] * z[:-lag]).mean(axis=0))
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -179,7 +179,7 @@ def test_json(table):
     process = run("fit", table, "--json", "--max-iterations", 100_000, "--seed", 3, "--n-layers", 1)
     facts = json.loads(process.stdout)
     assert facts["parameters"]["n_layers"] == 1
-    assert facts["edges"][0].keys() == {"source", "target", "strength", "evidence"}
+    assert facts["edges"][0].keys() == {"source", "target", "strength", "evidence", "kept", "explained"}
     assert isinstance(facts["evidence"], float)
     assert facts["nodes"] == ["dose", "response", "out come"]
 

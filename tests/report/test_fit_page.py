@@ -139,7 +139,7 @@ def test_frequencies_are_listed(frame):
     model.learned_ = model.learned_.with_facts({"frequency": np.full((3, 3), 0.875)}, "Made up.")
     tree = parse(fit_page(model, frame))
     heads = [head.text.strip() for head in tree.one("table", class_="edges").one("thead").all("th")]
-    assert heads == ["Edge", "strength", "p value", "degrees of freedom", "frequency"]
+    assert heads == ["Edge", "strength", "p value", "degrees of freedom", "explained", "frequency"]
     assert tree.one("table", class_="edges").one("tbody").all("tr")[0].all("td")[-1].text == "0.88"
 
 

@@ -101,7 +101,7 @@ def print_comparison(comparison: Comparison, most: int = 40) -> None:
         if entry.failure:
             console.print(f"{entry.method} failed: {entry.failure}", highlight=False, markup=False)
     console.print(
-        "Held-out: log-likelihood per row and variable of 20 % of the rows, by a fit to the others; more is better.\n"
+        "Held-out: log-likelihood per row of 20 % of the rows, by a fit to the others; more is better.\n"
         "Agreement: share of the edges that at least half of the other methods have, in whatever direction.",
         highlight=False,
     )

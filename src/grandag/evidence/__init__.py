@@ -8,6 +8,7 @@
     scores      local scores: computed once, warm-started, shared by threads
     selection   the parents that a variable needs
     search      optimal reinsertion
+    stability   which edges halves of the rows keep
     refine      the whole: select, search, and what each edge is worth
 
 This stage is ours, not the paper's.
@@ -16,5 +17,6 @@ This stage is ours, not the paper's.
 from grandag.evidence.config import EvidenceConfig
 from grandag.evidence.refine import Refined, evaluate, refine, select
 from grandag.evidence.search import Move
+from grandag.evidence.stability import kept_by_halves
 
-__all__ = ["EvidenceConfig", "Move", "Refined", "evaluate", "refine", "select"]
+__all__ = ["EvidenceConfig", "Move", "Refined", "evaluate", "kept_by_halves", "refine", "select"]

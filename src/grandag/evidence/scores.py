@@ -32,6 +32,8 @@ _UNSURE = 1.0
 """Nats below the cost of an edge from which a variable is tried as a further parent; z deviations promise z^2 / 2."""
 _MAX_EVALUATIONS = 60
 _N_SHUFFLED = 16
+_COVARIANCE_WORK = 400.0
+"""Operations per entry of a covariance matrix beside the factorisation: exponentials, gradients, memory."""
 
 Result = TypeVar("Result")
 
@@ -67,15 +69,14 @@ class LocalScores:
         self._shuffled = rng.permuted(shuffled[rng.integers(self.n_variables, size=_N_SHUFFLED)], axis=1)
 
     @property
-    def n_fits(self) -> int:
-        """How many fits on all rows have been made."""
-        return len(self._full)
+    def work(self) -> float:
+        """What all fits so far have taken, in operations, roughly: the same for any number of threads."""
+        return len(self._full) * self.work_per_fit + len(self._few) * _work(self._few_columns.shape[1])
 
     @property
-    def operations_per_fit(self) -> float:
-        """How the cost of a fit grows: rows, times those of a block squared."""
-        n = self._columns.shape[1]
-        return float(n * (n / self.n_blocks) ** 2)
+    def work_per_fit(self) -> float:
+        """What a fit on all rows takes."""
+        return self.n_blocks * _work(self._columns.shape[1] / self.n_blocks)
 
     def each(
         self,
@@ -219,6 +220,11 @@ class LocalScores:
         lower = [self.config.least_length_scale] * n_parents + least + [self.config.least_noise]
         upper = [_LARGEST_LENGTH_SCALE] * n_parents + largest + [2.0]
         return np.log(lower), np.log(upper)
+
+
+def _work(n_rows: float) -> float:
+    """How the time of a fit grows with its rows: factorisations, and the covariances around them."""
+    return n_rows**3 + _COVARIANCE_WORK * n_rows**2
 
 
 def _without(log_parameters: np.ndarray, parents: Parents, dropped: Parents) -> np.ndarray:

@@ -32,12 +32,12 @@ _HIDDEN_WORTH, _MOST_HIDDEN = 5.0, 50
 """What all candidates together have to be worth, in costs of an edge, and how many they are at most."""
 _HAIR = 10.0
 """Nats by which a move may have been rejected for the search to start again nearby."""
-_WINDOW = 6
-"""Places of the order that are shuffled for another start."""
-_IN_VAIN = 10
+_WINDOWS = (4, 10)
+"""How many places of the order are shuffled for another start, at least and at most."""
+_IN_VAIN = 20
 """Starts in a row without a better graph after which the search ends."""
-_CLEAR_OPERATIONS, _CLOSE_OPERATIONS = 1e10, 1e11
-"""What the fits of further starts may take, in rows cubed: 100 fits on 1,000 rows, some ten seconds, if it is close."""
+_CLEAR_WORK, _CLOSE_WORK = 2e10, 3e11
+"""What further starts may take: a second or two, and some thirty if it is close (`LocalScores.work`)."""
 _FITS_PER_NODE = 3
 """Fits that another start takes, typically."""
 
@@ -88,11 +88,11 @@ class Search:
         best, scores = self._state(parents), self._scores
         try:
             self._climb(best, lambda: self._report(best))
-            operations = _CLOSE_OPERATIONS if best.is_close else _CLEAR_OPERATIONS
-            in_vain, most_fits = 0, scores.n_fits + operations / scores.operations_per_fit
-            while in_vain < _IN_VAIN and scores.n_fits + _FITS_PER_NODE * len(parents) < most_fits:
+            most_work = scores.work + (_CLOSE_WORK if best.is_close else _CLEAR_WORK)
+            work_per_start, in_vain = _FITS_PER_NODE * len(parents) * scores.work_per_fit, 0
+            while in_vain < _IN_VAIN and scores.work + work_per_start < most_work:
                 found = self._state(self._shuffled(best.parents))
-                self._climb(found, lambda: self._report(best), most_fits)
+                self._climb(found, lambda: self._report(best), most_work)
                 in_vain += 1
                 if found.total > best.total + _LEAST_GAIN:
                     best.change(None, dict(enumerate(found.parents)), found.total - best.total)
@@ -105,10 +105,10 @@ class Search:
     def _state(self, parents: list[Parents]) -> Searched:
         return Searched(list(parents), sum(self._scores.score(j, some) for j, some in enumerate(parents)))
 
-    def _climb(self, state: Searched, report: Callable[[], None], most_fits: float = np.inf) -> None:
-        """Improve the graph node by node until nothing brings anything, or the fits are used up."""
+    def _climb(self, state: Searched, report: Callable[[], None], most_work: float = np.inf) -> None:
+        """Improve the graph node by node until nothing brings anything, or the work is done."""
         rejected: set[frozenset[tuple[int, Parents]]] = set()
-        while self._scores.n_fits < most_fits and (self._reinsert(state, rejected) or self._reveal(state)):
+        while self._scores.work < most_work and (self._reinsert(state, rejected) or self._reveal(state)):
             report()
 
     def _reinsert(self, state: Searched, rejected: set[frozenset[tuple[int, Parents]]]) -> bool:
@@ -175,8 +175,9 @@ class Search:
         d = len(parents)
         adjacency = as_adjacency(parents)
         order = topological_order(adjacency)
-        first = int(self._rng.integers(max(d - _WINDOW, 0) + 1))
-        order[first : first + _WINDOW] = self._random_order(order[first : first + _WINDOW])
+        window = int(self._rng.integers(*_WINDOWS, endpoint=True))
+        first = int(self._rng.integers(max(d - window, 0) + 1))
+        order[first : first + window] = self._random_order(order[first : first + window])
         place = np.argsort(order)
         may_be = (adjacency | adjacency.T) & self._knowledge.allowed & (place[:, None] < place)
         candidates = [tuple(np.flatnonzero(column).tolist()) for column in may_be.T]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import networkx as nx
 import numpy as np
 
-from grandag.drawing import Drawing, to_svg
+from grandag.drawing import WIDTHS, Drawing, to_svg
 from grandag.graph.algebra import undirected_part
 from grandag.graph.boundary import GraphError, Named, as_graph, as_named, as_networkx, from_networkx, unique
 from grandag.graph.dot import Edge, parse
@@ -347,10 +347,10 @@ def check_ending(path: str | Path) -> None:
 
 
 def _draw(graph: Any, path: Path) -> None:
-    """Lines are as wide as edges are frequent over refits, or else by their evidence or strength, where it is known."""
+    """Lines are as wide as edges are frequent over refits, or else by what else is known of their strength."""
     graph = as_networkx(graph)
     known = {name for *_, attributes in graph.edges(data=True) for name in attributes}
-    width_by = next((fact for fact in ("frequency", "evidence") if fact in known), "strength")
+    width_by = next((fact for fact in WIDTHS if fact in known), "strength")
     try:
         Drawing(to_svg(graph, width_by=width_by)).save(path)
     except ValueError as error:

@@ -25,6 +25,7 @@ from grandag.diagnostics import (
     constant_concerns,
     copy_concerns,
     graph_concerns,
+    isolated_concerns,
     noise_concerns,
 )
 from grandag.drawing import Drawing
@@ -33,6 +34,7 @@ from grandag.graph import topological_order
 from grandag.knowledge import Knowledge
 from grandag.learned import DoubtWarning, Learn, Learned, NotConvergedWarning, TrainingError
 from grandag.methods.registry import name_of
+from grandag.methods.stages.explained import explained
 from grandag.methods.stages.linear_gaussian import LinearConditional
 from grandag.methods.storage import save
 from grandag.model import CausalModel, Effect
@@ -97,8 +99,8 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     """
 
     learn: ClassVar[Learn]
-    conditional: ClassVar[type[Any]] = LinearConditional
-    """The class of the conditionals that `learn` returns; constant columns have their own."""
+    conditional: ClassVar[Any] = LinearConditional
+    """The class of the conditionals that `learn` returns, or a union of classes; constant columns have their own."""
     checks_noise: ClassVar[bool] = True
     """Look at the noise at the end of a fit; where that would take longer than the fit, `check_noise` is for users."""
     presets: ClassVar[tuple[str, ...]] = ("default", "paper")
@@ -170,6 +172,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             held_out = _like(held_out, table, self.missing, type(self).__name__).values[:, ~is_constant]
         config = self.config_type()(**{name: values[name] for name in parameters_of(self.config_type())})
         learned = type(self).learn(varying, knowledge, config, self._generator(), listener, held_out)
+        learned = learned.with_shares(explained(varying.values, learned.dag))
         learned = learned.with_constants(table.names, np.where(is_constant, table.values[0], np.nan))
         concerns = _concerns(learned, table, varying, checks_noise=self.checks_noise)
         values = {**learned.values, "observed": np.quantile(table.values, np.linspace(0, 1, 5), axis=0)}
@@ -472,6 +475,7 @@ def _concerns(learned: Learned, table: Table, varying: Table, *, checks_noise: b
         *table_concerns(varying),
         *learned.concerns,
         *column_concerns(table.values, table.names, known),
+        *isolated_concerns(table.values, learned.adjacency, table.names),
         *graph_concerns(learned.dag, table.names, len(table.values)),
         *order,
         *noise,

@@ -116,8 +116,8 @@ def _tree(arrays: Mapping[str, np.ndarray]) -> Tree:
 
 def _built(node: Any, kind: Any) -> Any:
     """What `_flat` took apart, by its type; `node` is None where nothing was written."""
-    if isinstance(kind, types.UnionType):  # of something and None
-        return None if node is None else _built(node, kind.__args__[0])
+    if isinstance(kind, types.UnionType):
+        return None if node is None else _built(node, _member(kind, node))
     if kind is np.ndarray:
         return _finite(node)
     if kind in (float, int):
@@ -125,10 +125,20 @@ def _built(node: Any, kind: Any) -> Any:
     if typing.get_origin(kind) is tuple:
         part = typing.get_args(kind)[0]
         return tuple(_built(node[str(position)], part) for position in range(len(node or ())))
-    fields = [field.name for field in dataclasses.fields(kind)]
-    _require(isinstance(node, dict) and set(node) <= set(fields), "it has arrays that belong nowhere")
+    _require(isinstance(node, dict) and set(node) <= _fields(kind), "it has arrays that belong nowhere")
     hints = typing.get_type_hints(kind)
-    return kind(**{name: _built(node.get(name), hints[name]) for name in fields})
+    return kind(**{name: _built(node.get(name), hints[name]) for name in _fields(kind)})
+
+
+def _member(union: types.UnionType, node: Any) -> Any:
+    """The member of a union that has all fields of the node; of something and None, the something."""
+    kinds = [kind for kind in union.__args__ if kind is not types.NoneType]
+    fitting = (kind for kind in kinds if isinstance(node, dict) and set(node) <= _fields(kind))
+    return next(fitting, kinds[0])
+
+
+def _fields(kind: Any) -> set[str]:
+    return {field.name for field in dataclasses.fields(kind)}
 
 
 def _finite(array: Any) -> np.ndarray:
@@ -210,7 +220,7 @@ def _check_parameters(given: Mapping[str, Any], estimator: Any) -> None:
         Knowledge.of(given["knowledge"])
 
 
-def _learned(meta: Mapping[str, Any], tree: Tree, conditional: type[Conditional]) -> Learned:
+def _learned(meta: Mapping[str, Any], tree: Tree, conditional: Any) -> Learned:
     known = ("adjacency", "strength", *_MATRICES, "values", "trace", "conditionals")
     _require(set(tree) <= set(known), "it has arrays that belong nowhere")
     large = {name: _frame(node) if isinstance(node, dict) else node for name, node in tree.get("values", {}).items()}
@@ -244,10 +254,9 @@ def _record(kind: Any, values: Mapping[str, Any]) -> Any:
     return record
 
 
-def _conditionals(tree: Tree, conditional: type[Conditional]) -> tuple[Conditional, ...]:
+def _conditionals(tree: Tree, conditional: Any) -> tuple[Conditional, ...]:
     """One conditional per variable; constant columns have their value only."""
-    nodes = [tree[str(node)] for node in range(len(tree))]
-    return tuple(_built(node, Fixed if "value" in node else conditional) for node in nodes)
+    return tuple(_built(tree[str(node)], Fixed | conditional) for node in range(len(tree)))
 
 
 def _check(learned: Learned, estimator: Any) -> None:

@@ -72,7 +72,7 @@ def headline(facts: dict[str, Any]) -> str:
         how = "converged" if facts["converged"] else "did not converge"
         parts.append(f"{how} after {counted(facts['n_iter'], 'iteration')}")
     if "held_out_log_likelihood" in facts:
-        parts.append(f"held-out log-likelihood per row and variable {facts['held_out_log_likelihood']:.3f}")
+        parts.append(f"held-out log-likelihood per row {facts['held_out_log_likelihood']:.3f}")
     if "evidence" in facts:
         parts.append(f"evidence {facts['evidence']:,.1f}")
     if facts["seconds"] is not None:

@@ -48,7 +48,7 @@ def training_charts(learned: Learned) -> Iterator[Markup]:
             looks = zip(("line-one", "line-two"), known, strict=False)
             lines = [Line(name, look, [(steps, values)]) for look, (name, values) in looks]
             y = Axis.over(_without_start(np.concatenate([values for _, values in known])))
-            unit = "mean per variable, on the scale of training" if len(known) > 1 else title.lower()
+            unit = "mean per row, on the scale of training" if len(known) > 1 else title.lower()
             yield chart(title, lines, x, y, x_label=x_label, y_label=unit)
 
 

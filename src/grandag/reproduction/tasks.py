@@ -18,8 +18,8 @@ from grandag.methods.registry import METHODS, build
 from grandag.metrics import score as compare
 from grandag.reproduction.jobs import Job, JobResult, failure
 from grandag.reproduction.samples import load_sample
-from grandag.table import Table, as_table
-from grandag.tuning.held_out import held_out_fit, hold_out, per_variable
+from grandag.table import Table, as_table, constant_columns
+from grandag.tuning.held_out import held_out_fit, hold_out
 
 __all__ = ["work"]
 
@@ -63,7 +63,7 @@ def _estimator(job: Job) -> Any:
 def _fit(job: Job, table: Table) -> _Finding:
     learned = _estimator(job).fit(table).learned_
     joint = learned.values.get("held_out_log_likelihood")
-    scores = {} if joint is None else {"validation": per_variable(joint, table)}
+    scores = {} if joint is None else {"validation": _per_variable(joint, table)}
     return _Finding(learned.adjacency, learned.converged, learned.n_iter, scores)
 
 
@@ -72,7 +72,7 @@ def _validate(job: Job, table: Table) -> _Finding:
     model = _estimator(job).fit(train, held_out=validation)
     objective = _OBJECTIVES.get(job.method)
     scores = {
-        name: objective(model, rows) if objective else per_variable(model.score(rows), train)
+        name: objective(model, rows) if objective else _per_variable(model.score(rows), train)
         for name, rows in (("train", train), ("validation", validation))
     }
     learned = model.learned_
@@ -81,7 +81,13 @@ def _validate(job: Job, table: Table) -> _Finding:
 
 def _trial(job: Job, table: Table) -> _Finding:
     fit = held_out_fit(job.method, _parameters(job), table, job.seed)
-    return _Finding(fit.adjacency, fit.converged, fit.iterations, {"validation": fit.score})
+    score = _per_variable(fit.score, hold_out(table, job.seed)[0])
+    return _Finding(fit.adjacency, fit.converged, fit.iterations, {"validation": score})
+
+
+def _per_variable(per_row: float, train: Table) -> float:
+    """A log-likelihood as the paper has it: a mean over the variables with a density, those that vary in training."""
+    return per_row / int((~constant_columns(train.values)).sum())
 
 
 def _trace(job: Job, table: Table) -> _Finding:

@@ -1,6 +1,6 @@
 """Fits that are scored on held-out rows (appendix "Hyperparameter Selection via Held-out Score" of the paper).
 
-    score = 1 / (n d)  sum over the n held-out rows and the d variables of  log p_j(x_j | parents of j)
+    score = 1 / n  sum over the n held-out rows and all variables of  log p_j(x_j | parents of j)
 
 in the units of the table, without regulariser, for the model that was retrained on its final graph. Everything else
 uses the other 80 % of the rows: candidates, training, thresholds, pruning, scaling, retraining. As in the paper, the
@@ -20,9 +20,9 @@ import numpy as np
 from grandag.learned import TrainingError
 from grandag.methods.registry import build
 from grandag.progress import Listener
-from grandag.table import MIN_ROWS, Table, as_table, constant_columns, split_rows
+from grandag.table import MIN_ROWS, Table, as_table, split_rows
 
-__all__ = ["FEWEST_ROWS", "HELD_OUT_FRACTION", "HeldOutFit", "held_out_fit", "hold_out", "per_variable"]
+__all__ = ["FEWEST_ROWS", "HELD_OUT_FRACTION", "HeldOutFit", "held_out_fit", "hold_out"]
 
 HELD_OUT_FRACTION = 0.2
 
@@ -36,7 +36,7 @@ class HeldOutFit:
 
     method: str
     parameters: Mapping[str, Any]
-    score: float  # mean log-density per row and variable
+    score: float  # mean log-density per row
     names: tuple[str, ...]
     adjacency: np.ndarray  # [i, j]: i -> j
     converged: bool
@@ -90,7 +90,7 @@ def held_out_fit(
     train, held_out = hold_out(table, seed)
     start = time.perf_counter()
     estimator.fit(train, held_out=held_out, listener=listener).learned_.check_not_interrupted()
-    score = per_variable(estimator.score(held_out), train)
+    score = estimator.score(held_out)
     if not math.isfinite(score):
         raise TrainingError(f"The held-out score of {method!r} is {score}: its model gives some row no probability.")
     learned = estimator.learned_
@@ -104,8 +104,3 @@ def held_out_fit(
         learned.n_iter,
         time.perf_counter() - start,
     )
-
-
-def per_variable(joint: float, train: Table) -> float:
-    """A joint log-likelihood as a mean over the variables that have a density, those that vary in the training rows."""
-    return joint / int((~constant_columns(train.values)).sum())

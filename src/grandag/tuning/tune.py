@@ -125,7 +125,7 @@ class Tuning:
         n_not_converged = n - n_without - self.n_converged
         parts = [
             f"Hyper-parameters are those of trial {self.best.number}, the best of {n} ({self.sampler} search) by their "
-            f"held-out log-likelihood per variable, {self.best.score:.4g}"
+            f"held-out log-likelihood per row, {self.best.score:.4g}"
         ]
         if n < self.n_asked:
             parts.append(f"{self.n_asked - n} of the {self.n_asked} trials asked for were not run")

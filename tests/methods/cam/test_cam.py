@@ -79,7 +79,7 @@ def test_graph_of_a_chain(rng):
     model = CAM().fit(frame[["c", "a", "b"]])
     assert set(model.graph_.edges) == {("a", "b"), ("b", "c")}
     assert model.causal_order_ == ["a", "b", "c"]
-    assert list(model.edges_.columns) == ["source", "target", "strength", "p_value", "degrees_of_freedom"]
+    assert list(model.edges_.columns) == ["source", "target", "strength", "p_value", "degrees_of_freedom", "explained"]
     assert len(model.search_) == 3
     np.testing.assert_allclose(model.score_, model.search_["score"].iloc[-1])
     assert model.notes_ == ["Pruning dropped 1 of 3 edges (p-value 0.001 or more)."]
@@ -90,7 +90,7 @@ def test_without_pruning_the_graph_is_complete(four):
     assert model.adjacency_.sum() == 6
     assert is_acyclic(model.adjacency_)
     assert not hasattr(model, "p_values_")
-    assert list(model.edges_.columns) == ["source", "target", "strength"]
+    assert list(model.edges_.columns) == ["source", "target", "strength", "explained"]
 
 
 def test_columns_may_come_in_any_order_and_units(four):

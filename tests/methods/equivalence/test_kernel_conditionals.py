@@ -16,7 +16,7 @@ CHAIN = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], dtype=bool)
 def log_density(values: np.ndarray, graph: np.ndarray, new: np.ndarray, **options) -> np.ndarray:
     """log p_j (n, d) of new rows by regressions on other rows."""
     model = CausalModel(("a", "b", "c")[: len(graph)], graph, kernel_conditionals(values, graph, **options))
-    return model._log_densities(new)
+    return model.log_densities(new).to_numpy()
 
 
 def centred(kernel: np.ndarray, training_kernel: np.ndarray) -> np.ndarray:

@@ -32,7 +32,7 @@ def test_log_likelihood_is_the_engines(rng, density, n_layers, activation):
     scaled = rng.normal(size=(200, 6)).astype(np.float32)
     scaling = Scaling(rng.normal(size=6), np.exp(rng.normal(size=6)))
     values = scaling.mean + scaling.scale * scaled.astype(np.float64)
-    for j, conditional in enumerate(network_conditionals(networks, scaling)):
+    for j, conditional in enumerate(network_conditionals(networks, scaling, scaled)):
         mean, scale = conditional.mean_and_scale(values[:, mask[:, j]])
         log_likelihood = norm.logpdf(values[:, j], mean, scale).mean() + np.log(scaling.scale[j])
         assert log_likelihood == pytest.approx(mean_log_likelihood(networks, scaled)[j], rel=1e-4), j

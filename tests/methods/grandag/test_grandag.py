@@ -15,15 +15,18 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy.stats import norm
+from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import grandag
-from grandag import GraNDAG, NotConvergedWarning, TrainingError
+from grandag import CAM, GraNDAG, NotConvergedWarning, TrainingError
 from grandag.graph import is_acyclic
 from grandag.methods.grandag import grandag as grandag_module
 from grandag.methods.grandag.train import Outcome
-from grandag.table import TableError
+from grandag.report.facts import FitSummary, headline
+from grandag.table import TableError, as_table
+from grandag.tuning.held_out import hold_out
 from tests.conftest import nonlinear_chain
 
 NAMES = ["dose", "response", "outcome"]
@@ -88,7 +91,7 @@ def test_graph_and_edges_say_the_same(model):
     assert is_acyclic(model.adjacency_)
     assert isinstance(model.graph_, nx.DiGraph)
     np.testing.assert_array_equal(nx.to_numpy_array(model.graph_, weight=None).astype(bool), model.adjacency_)
-    assert list(model.edges_.columns) == ["source", "target", "strength", "evidence"]
+    assert list(model.edges_.columns) == ["source", "target", "strength", "evidence", "kept", "explained"]
     assert len(model.edges_) == model.adjacency_.sum()
     assert model.edges_["strength"].is_monotonic_decreasing
     for edge in model.edges_.itertuples(index=False):
@@ -99,7 +102,7 @@ def test_graph_and_edges_say_the_same(model):
 
 
 def test_edges_of_a_pruned_graph(pruned):
-    assert list(pruned.edges_.columns) == ["source", "target", "strength", "p_value", "degrees_of_freedom"]
+    assert list(pruned.edges_.columns) == ["source", "target", "strength", "p_value", "degrees_of_freedom", "explained"]
     for edge in pruned.edges_.itertuples(index=False):
         position = NAMES.index(edge.source), NAMES.index(edge.target)
         attributes = pruned.graph_.edges[edge.source, edge.target]
@@ -208,6 +211,17 @@ def test_score_is_the_joint_density_in_table_units():
     joint = norm.logpdf(cause, cause.mean(), cause.std()) + norm.logpdf(residual, 0, residual.std())
     np.testing.assert_allclose(model.score(table), joint.mean(), atol=0.01)
     assert model.score(table.assign(x=x + 100)) < model.score(table)
+
+
+def test_likelihoods_are_per_row(rng):
+    """Of eight independent standard normal columns, in training and held out: that of one is -(1 + log 2 pi) / 2."""
+    model = fast(random_state=0).fit(rng.normal(size=(1000, 8)))
+    expected = -4 * (1 + np.log(2 * np.pi))
+    found = model.trace_[["train_log_likelihood", "held_out_log_likelihood"]].iloc[-1]
+    np.testing.assert_allclose([*found, model.held_out_log_likelihood_], expected, rtol=0.2)
+    assert f"held-out log-likelihood per row {model.held_out_log_likelihood_:.3f}" in headline(
+        FitSummary(model, "noise").facts
+    )
 
 
 def test_held_out_likelihood_matches_score(model, frame):
@@ -367,7 +381,7 @@ def test_held_out_rows_are_capped(rng):
     with pytest.warns(NotConvergedWarning):
         model = fast(max_held_out=50, max_jacobian_rows=100, max_iterations=5).fit(nonlinear_chain(rng, 600))
     assert "50 of the 600 rows are held out (max_held_out)." in model.notes_
-    assert "The expected Jacobian is from 100 of the training rows." in model.notes_
+    assert "The expected Jacobian is from 100 of 550 rows." in model.notes_
 
 
 def test_save_and_load(model, frame, tmp_path):
@@ -512,10 +526,47 @@ def test_broken_retraining(frame, monkeypatch):
 
     monkeypatch.setattr(grandag_module, "retrain", broken)
     with pytest.raises(TrainingError, match="Retraining produced numbers that are not finite"):
-        GraNDAG(random_state=0, n_layers=1).fit(frame)
+        fast(random_state=0, n_layers=1).fit(frame)
 
 
 def test_progress_is_silent_without_a_terminal(frame, capfd):
     with pytest.warns(NotConvergedWarning):
         GraNDAG(max_iterations=50, retrain=False, verbose=True).fit(frame)
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("make", [GraNDAG, fast])
+def test_one_hot_columns_have_a_score(rng, make):
+    """Each follows from the others without noise."""
+    category = rng.integers(3, size=300)
+    frame = pd.DataFrame(np.eye(3)[category], columns=list("abc")).assign(x=category + rng.normal(size=300))
+    model = make(random_state=0, n_jobs=1).fit(frame[:200])
+    assert abs(model.score(frame[200:])) < 100
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_few_rows_are_predicted_as_well_as_by_additive_regressions():
+    """Means over splits of 120 rows to learn from; networks lose more than a nat per row, by following the noise."""
+    table = as_table(load_iris(as_frame=True).data)
+    scores = {"default": [], "cam": []}
+    for seed in range(3):
+        train, test = hold_out(table, seed)
+        scores["default"].append(GraNDAG(random_state=seed, n_jobs=1).fit(train).score(test))
+        scores["cam"].append(CAM().fit(train).score(test))
+    assert np.mean(scores["default"]) > np.mean(scores["cam"]) - 0.1
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_networks_that_follow_the_noise_are_named(rng):
+    x = rng.normal(size=(60, 3))
+    frame = pd.DataFrame(x, columns=list("abc")).assign(y=x.sum(axis=1) + rng.normal(size=60))
+    knowledge = {"required": [("a", "y"), ("b", "y"), ("c", "y")]}
+    options = {"n_units": 64, "knowledge": knowledge, "random_state": 1}
+    overfitted = fast(**options).fit(frame)
+    found = {warning.kind: warning for warning in overfitted.warnings_}["overfitting"]
+    assert found.variables == ("y",)
+    numbers = found.numbers["y"]
+    assert numbers["training"] - numbers["held_out"] > 0.5
+    assert f"{numbers['held_out']:.2f} held out" in found.message
+    assert "overfitting" not in {warning.kind for warning in GraNDAG(**options).fit(frame).warnings_}

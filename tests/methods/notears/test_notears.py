@@ -162,7 +162,7 @@ def test_stages_of_the_ablation(rng):
     X, _, _ = linear_data(rng, n=400)
     model = NOTEARS(neighbour_selection=True, n_trees=20, prune=True, weight_threshold=0.05, random_state=0).fit(X)
     assert [note.split()[0] for note in model.notes_] == ["Neighbour", "The", "Pruning"]
-    assert list(model.edges_.columns) == ["source", "target", "strength", "p_value", "degrees_of_freedom"]
+    assert list(model.edges_.columns) == ["source", "target", "strength", "p_value", "degrees_of_freedom", "explained"]
     assert (model.p_values_[model.adjacency_] < 0.001).all()
     again = NOTEARS(neighbour_selection=True, n_trees=20, prune=True, weight_threshold=0.05, random_state=0).fit(X)
     np.testing.assert_array_equal(again.weights_, model.weights_)

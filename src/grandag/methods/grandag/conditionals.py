@@ -16,6 +16,10 @@ from grandag.table import Scaling
 
 __all__ = ["NetworkConditional", "network_conditionals"]
 
+_LEAST_DEVIATION = 1e-3
+"""Of the noise, relative to the variable's: of one that follows from others without noise, the likelihood would grow
+without bounds until a row in single precision decides all."""
+
 
 @dataclass(frozen=True)
 class NetworkConditional:
@@ -54,16 +58,17 @@ class NetworkConditional:
         return np.asarray((x + np.sqrt(x * x + 4)) / 2)
 
 
-def network_conditionals(networks: Networks, scaling: Scaling) -> list[NetworkConditional]:
-    """The conditionals of all networks; `scaling` is that of the table they were trained on."""
+def network_conditionals(networks: Networks, scaling: Scaling, rows: np.ndarray) -> list[NetworkConditional]:
+    """The conditionals of all networks; `scaling` led from the table to the `rows` that they were trained on."""
     conditionals = []
+    least = np.log(_LEAST_DEVIATION * rows.std(axis=0, dtype=np.float64))
     for j, is_parent in enumerate(networks.mask.T):
         constants = networks.constants(j)
         conditionals.append(
             NetworkConditional(
                 layers=tuple(networks.layers(j)),
                 activation=networks.shape.activation,
-                log_sigma=float(constants[0]) if len(constants) else None,
+                log_sigma=max(float(constants[0]), float(least[j])) if len(constants) else None,
                 parents=Scaling(scaling.mean[is_parent], scaling.scale[is_parent]),
                 mean=float(scaling.mean[j]),
                 scale=float(scaling.scale[j]),

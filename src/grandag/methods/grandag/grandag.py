@@ -1,4 +1,4 @@
-"""GraN-DAG: neighbours -> train -> threshold -> refine or prune -> retrain, each in its own file."""
+"""GraN-DAG: neighbours -> train -> threshold -> refine or prune -> conditionals, each in its own file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from joblib import effective_n_jobs
 
-from grandag.diagnostics import Concern
+from grandag.diagnostics import Concern, overfitting_concerns, spread_rows
 from grandag.engine.density import DENSITIES
 from grandag.engine.network import ACTIVATIONS, Networks
 from grandag.engine.training import expected_jacobian
@@ -21,10 +21,12 @@ from grandag.methods.grandag.conditionals import NetworkConditional, network_con
 from grandag.methods.grandag.retrain import RetrainConfig, RetrainResult, retrain
 from grandag.methods.grandag.train import NetworkConfig, Outcome, Trace, TrainConfig, TrainResult, train
 from grandag.methods.stages.final_edges import FinalEdgesConfig, final_edges
+from grandag.methods.stages.gaussian_process import ProcessConditional, fit_processes
 from grandag.methods.stages.neighbours import IMPLEMENTATIONS, NeighboursConfig, Selection, select_neighbours
 from grandag.methods.stages.prune import PruneConfig
 from grandag.methods.stages.refine import RefineConfig
 from grandag.methods.stages.threshold import threshold
+from grandag.model import CausalModel, Conditional
 from grandag.parameters import (
     Choice,
     PowerOfTen,
@@ -37,7 +39,7 @@ from grandag.parameters import (
     positive,
     redeclared,
 )
-from grandag.progress import Listener
+from grandag.progress import Listener, Progress
 from grandag.table import Scaling, Table, split_rows
 
 __all__ = ["GraNDAG", "GraNDAGConfig", "learn"]
@@ -158,7 +160,10 @@ class GraNDAGConfig(NeighboursConfig, FinalEdgesConfig):
         PruneConfig, "prune_cutoff", 0.001, search=Choice((1e-5, 1e-4, 1e-3, 1e-2, 1e-1)), paper=0.001
     )
     retrain: bool = parameter(
-        True, boolean, "Fit the conditionals of the final graph, which scores, samples and effects need."
+        True,
+        boolean,
+        "Fit the conditionals of the final graph, which scores, samples and effects need: of a refined graph Gaussian "
+        "processes, unless density is 'gaussian'; otherwise networks.",
     )
     standardise: bool = parameter(
         True,
@@ -203,6 +208,11 @@ class GraNDAGConfig(NeighboursConfig, FinalEdgesConfig):
             subproblem_tolerance=self.subproblem_tolerance,
         )
 
+    @property
+    def has_processes(self) -> bool:
+        """Are the conditionals Gaussian processes? Their noise has one variance, as the evidence assumes."""
+        return self.refine and self.density == "additive-gaussian"
+
     def n_threads(self, n_variables: int) -> int:
         """Threads that pay for so many networks."""
         return max(1, min(int(effective_n_jobs(self.n_jobs)), n_variables // _VARIABLES_PER_THREAD))
@@ -237,11 +247,16 @@ def learn(
     jacobian = expected_jacobian(trained.networks, jacobian_rows, n_threads)
     strong = trained.networks.mask & (trained.A_phi >= config.weight_threshold)
     thresholded = threshold(jacobian, strong, knowledge.required)
-    notes = [*data.notes, *selected.notes, *_jacobian_notes(jacobian_rows, data.rows)]
+    notes = [*data.notes, *selected.notes, *_row_notes("The expected Jacobian is", jacobian_rows, data.rows)]
     edges = final_edges(table, thresholded, jacobian, knowledge, config, refine_rng, listener)
-    model = _retrained(data, edges.adjacency, config, retrain_rng, n_threads, listener) if config.retrain else _Model()
+    model = _Model()
+    if config.retrain and config.has_processes:
+        model = _processes(table, edges.adjacency, config, retrain_rng, listener)
+    elif config.retrain:
+        model = _retrained(table.names, data, edges.adjacency, config, retrain_rng, n_threads, listener)
     if is_acyclic(mask):
-        notes.append("The inputs open to begin with had no cycle: the expected Jacobian is from retraining, if any.")
+        source = "from retraining" if model.networks else "that of untrained networks: it says nothing"
+        notes.append(f"The inputs open to begin with had no cycle: the expected Jacobian is {source}.")
         jacobian = expected_jacobian(model.networks or trained.networks, jacobian_rows, n_threads)
     return Learned(
         table.names,
@@ -253,17 +268,18 @@ def learn(
         conditionals=model.conditionals,
         convergence=convergence,
         trace=pd.DataFrame(trained.trace, columns=list(Trace._fields)),
-        notes=(*notes, *edges.notes),
+        notes=(*notes, *edges.notes, *model.notes),
         concerns=(*convergence.concerns(), *edges.concerns, *model.concerns),
     )
 
 
 class _Data(NamedTuple):
-    """The scaled columns: rows to train on, and rows that decide when to stop."""
+    """The scaled columns: rows to train on, and rows that decide when to stop; and some of both as they were."""
 
     rows: np.ndarray
     held_out: np.ndarray
     scaling: Scaling
+    examples: tuple[np.ndarray, np.ndarray]
     notes: tuple[str, ...] = ()
 
 
@@ -272,12 +288,14 @@ def _prepare(values: np.ndarray, config: GraNDAGConfig, rng: np.random.Generator
     scaling = Scaling.standard(values) if config.standardise else Scaling.identity(values.shape[1])
     scaled = scaling.apply(values, config.dtype)
     if held_out is not None:  # the first rows are to be a random sample, as in a split
-        return _Data(rng.permutation(scaled), scaling.apply(held_out, config.dtype), scaling)
+        examples = spread_rows(values), spread_rows(held_out)
+        return _Data(rng.permutation(scaled), scaling.apply(held_out, config.dtype), scaling, examples)
     n = len(scaled)
     train_rows, held_out_rows = split_rows(n, min(config.held_out_fraction, config.max_held_out / n), rng)
     is_limited = len(held_out_rows) < round(config.held_out_fraction * n)
     notes = (f"{len(held_out_rows):,} of the {n:,} rows are held out (max_held_out).",) if is_limited else ()
-    return _Data(scaled[train_rows], scaled[held_out_rows], scaling, notes)
+    examples = values[spread_rows(train_rows)], values[spread_rows(held_out_rows)]
+    return _Data(scaled[train_rows], scaled[held_out_rows], scaling, examples, notes)
 
 
 def _select(rows: np.ndarray, config: GraNDAGConfig, rng: np.random.Generator, listener: Listener | None) -> Selection:
@@ -296,9 +314,8 @@ def _convergence(trained: TrainResult, config: GraNDAGConfig) -> Convergence:
     )
 
 
-def _jacobian_notes(used: np.ndarray, rows: np.ndarray) -> list[str]:
-    is_limited = len(used) < len(rows)
-    return [f"The expected Jacobian is from {len(used):,} of the training rows."] if is_limited else []
+def _row_notes(what: str, used: np.ndarray, rows: np.ndarray) -> tuple[str, ...]:
+    return (f"{what} from {len(used):,} of {len(rows):,} rows.",) if len(used) < len(rows) else ()
 
 
 def _matrices(
@@ -319,12 +336,32 @@ class _Model(NamedTuple):
     """The conditionals of the final graph, if they were fitted."""
 
     networks: Networks | None = None
-    conditionals: tuple[NetworkConditional, ...] | None = None
+    conditionals: tuple[Conditional, ...] | None = None
     values: dict[str, Any] = {}  # noqa: RUF012 (never changed)
+    notes: tuple[str, ...] = ()
     concerns: tuple[Concern, ...] = ()
 
 
+def _processes(
+    table: Table, adjacency: np.ndarray, config: GraNDAGConfig, rng: np.random.Generator, listener: Listener | None
+) -> _Model:
+    """Gaussian processes; no rows are held out, since each can be left out in turn."""
+    if listener is not None:
+        listener(Progress("conditionals", 0, 1, n_edges=int(adjacency.sum())))
+    fitted = fit_processes(table.values, adjacency, rng, int(effective_n_jobs(config.n_jobs)))
+    model = CausalModel(table.names, adjacency, fitted.conditionals)
+    training = model.log_densities(table.values[spread_rows(fitted.rows)])
+    held_out = float(fitted.left_out.sum(axis=1).mean())
+    return _Model(
+        conditionals=fitted.conditionals,
+        values={"held_out_log_likelihood": held_out},
+        notes=_row_notes("The conditionals are", fitted.rows, table.values),
+        concerns=tuple(overfitting_concerns(training.to_numpy(), fitted.left_out, table.names)),
+    )
+
+
 def _retrained(
+    names: tuple[str, ...],
     data: _Data,
     adjacency: np.ndarray,
     config: GraNDAGConfig,
@@ -337,10 +374,13 @@ def _retrained(
     result = retrain(
         data.rows, data.held_out, adjacency, networks, retraining, rng, n_threads=n_threads, listener=listener
     )
-    return _model(result, data.scaling)
+    retrained = _model(result, data)
+    model = CausalModel(names, adjacency, retrained.conditionals or ())
+    training, held_out = (model.log_densities(rows).to_numpy() for rows in data.examples)
+    return retrained._replace(concerns=(*retrained.concerns, *overfitting_concerns(training, held_out, names)))
 
 
-def _model(retrained: RetrainResult, scaling: Scaling) -> _Model:
+def _model(retrained: RetrainResult, data: _Data) -> _Model:
     """The conditionals in the units of the table; raises if there are none to keep."""
     n_iterations, held_out = retrained.n_iterations, retrained.held_out_log_likelihood
     if not np.isfinite(held_out):
@@ -356,9 +396,9 @@ def _model(retrained: RetrainResult, scaling: Scaling) -> _Model:
         )
         concerns = (Concern("retraining broke down", (), {"iterations": n_iterations}, message, is_urgent=True),)
     networks = retrained.networks
-    joint = held_out * networks.shape.n_variables - float(np.log(scaling.scale).sum())  # in the units of the table
-    conditionals = tuple(network_conditionals(networks, scaling))
-    return _Model(networks, conditionals, {"held_out_log_likelihood": joint}, concerns)
+    joint = held_out - float(np.log(data.scaling.scale).sum())  # in the units of the table
+    conditionals = tuple(network_conditionals(networks, data.scaling, data.rows))
+    return _Model(networks, conditionals, {"held_out_log_likelihood": joint}, concerns=concerns)
 
 
 @estimator
@@ -383,8 +423,8 @@ class GraNDAG(StochasticLearner, GraNDAGConfig):
         n_iter_: Iterations of training.
         trace_: Data frame with one row per evaluation.
         A_phi_trace_: (evaluations, d, d) with `record_A_phi=True`.
-        held_out_log_likelihood_: Mean over held-out rows of the retrained model's joint log-density, in the units of
-            the table.
+        held_out_log_likelihood_: Mean log-density per row, in the units of the table, of rows that were held out; of
+            Gaussian processes, of all rows, each left out in turn.
 
     Example:
         >>> from grandag import GraNDAG, datasets
@@ -395,7 +435,7 @@ class GraNDAG(StochasticLearner, GraNDAGConfig):
     """
 
     learn = staticmethod(learn)
-    conditional = NetworkConditional
+    conditional = NetworkConditional | ProcessConditional
     presets = ("default", "fast", "paper")
     recorded_for_reports = {"record_A_phi": True}  # noqa: RUF012 (typed in the base class)
 

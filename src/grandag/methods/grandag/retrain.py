@@ -33,7 +33,7 @@ class RetrainResult:
     """The conditionals of the graph."""
 
     networks: Networks
-    held_out_log_likelihood: float  # mean over variables and rows
+    held_out_log_likelihood: float  # mean per row
     outcome: Outcome
     n_iterations: int
 
@@ -60,7 +60,7 @@ def retrain(
         n = min(config.evaluate_every, config.max_iterations - done)
         ended, n_done, _, _ = trainer.run(objective, n)
         done += n_done
-        value = float(mean_log_likelihood(networks, held_out, n_threads).mean())
+        value = float(mean_log_likelihood(networks, held_out, n_threads).sum())
         if listener is not None:
             listener(Progress("retrain", done, config.max_iterations, None, value, int(adjacency.sum())))
         if np.isfinite(value) and value > best_value:

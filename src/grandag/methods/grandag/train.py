@@ -83,8 +83,8 @@ class Trace(NamedTuple):
     h: float
     lagrange_multiplier: float
     penalty: float
-    train_log_likelihood: float  # mean over variables and over the batches since the last evaluation
-    held_out_log_likelihood: float  # mean over variables and rows
+    train_log_likelihood: float  # mean per row over the batches since the last evaluation
+    held_out_log_likelihood: float  # mean per row
     n_edges: int  # inputs still allowed
 
 
@@ -156,6 +156,7 @@ def train(
 
     Inputs that are `required`, a part of the mask, are never masked.
     """
+    d = len(mask)
     networks = network.initialise(mask, rng, first=required)
     n_kept = None if required is None else required.sum(axis=0)
     trainer = Trainer(networks, rows, config.batch_size, rng, n_threads, n_kept=n_kept)
@@ -171,11 +172,12 @@ def train(
         value = float(mean_log_likelihood(networks, held_out, n_threads).mean())
         n_edges = int(networks.n_inputs.sum())
         multipliers = subproblem.multipliers
-        trace.append(Trace(done - 1, h, multipliers.lagrange_multiplier, multipliers.penalty, batches, value, n_edges))
+        per_row = d * batches, d * value
+        trace.append(Trace(done - 1, h, multipliers.lagrange_multiplier, multipliers.penalty, *per_row, n_edges))
         if record_A_phi:
             A_phi_trace.append(weighted_adjacency(networks))
         if listener is not None:
-            listener(Progress("train", done, config.max_iterations, h, value, n_edges))
+            listener(Progress("train", done, config.max_iterations, h, d * value, n_edges))
         if ended == NOT_FINITE or not np.isfinite(value):
             outcome = Outcome.NOT_FINITE
             break

@@ -11,7 +11,14 @@ from grandag.diagnostics import Concern
 from grandag.gam import SplineTable
 from grandag.knowledge import Masks
 from grandag.methods.stages.prune import PruneConfig, prune
-from grandag.methods.stages.refine import RefineConfig, describe_changes, interruption, refine_graph
+from grandag.methods.stages.refine import (
+    RefineConfig,
+    describe_changes,
+    interruption,
+    kept_edges,
+    refine_graph,
+    unstable_concerns,
+)
 from grandag.progress import Listener
 from grandag.table import Table
 
@@ -35,6 +42,26 @@ class FinalEdges:
     concerns: tuple[Concern, ...] = ()
 
 
+def _refined(
+    table: Table,
+    adjacency: np.ndarray,
+    knowledge: Masks,
+    config: FinalEdgesConfig,
+    rng: np.random.Generator,
+    listener: Listener | None,
+) -> FinalEdges:
+    refined = refine_graph(table, adjacency, knowledge, config, rng, listener)
+    facts = {"evidence": np.where(refined.adjacency, refined.edge_evidence, np.nan)}
+    concerns = [*interruption(refined)]
+    if config.check_halves and not refined.was_interrupted:
+        facts["kept"] = kept_edges(table, refined.adjacency, knowledge, config, rng)
+        concerns += unstable_concerns(facts["kept"], table.names)
+    notes = (describe_changes(adjacency, refined.adjacency), *refined.notes)
+    return FinalEdges(
+        refined.adjacency, refined.edge_evidence, facts, {"evidence": refined.evidence}, notes, tuple(concerns)
+    )
+
+
 def final_edges(
     table: Table,
     adjacency: np.ndarray,
@@ -48,15 +75,7 @@ def final_edges(
 ) -> FinalEdges:
     """Refine or prune a DAG, as the config says; `splines` are those of the table, if they have been made."""
     if config.refine:
-        refined = refine_graph(table, adjacency, knowledge, config, rng, listener)
-        return FinalEdges(
-            refined.adjacency,
-            refined.edge_evidence,
-            {"evidence": np.where(refined.adjacency, refined.edge_evidence, np.nan)},
-            {"evidence": refined.evidence},
-            (describe_changes(adjacency, refined.adjacency), *refined.notes),
-            interruption(refined),
-        )
+        return _refined(table, adjacency, knowledge, config, rng, listener)
     if not config.prune:
         return FinalEdges(adjacency, strength)
     pruned = prune(

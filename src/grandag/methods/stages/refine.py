@@ -6,19 +6,24 @@ after training turns an edge round. `grandag.evidence` does both (docs/evidence.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 from joblib import effective_n_jobs
 
-from grandag.diagnostics import Concern
-from grandag.evidence import Refined, refine
+from grandag.diagnostics import Concern, concern_about
+from grandag.evidence import Refined, kept_by_halves, refine
 from grandag.knowledge import Masks
 from grandag.parameters import boolean, n_jobs, parameter
 from grandag.progress import Listener, Progress
 from grandag.table import Table
 
-__all__ = ["RefineConfig", "describe_changes", "interruption", "refine_graph"]
+__all__ = ["RefineConfig", "describe_changes", "interruption", "kept_edges", "refine_graph", "unstable_concerns"]
+
+_KEPT, _MANY = 0.5, 0.2
+"""Share of halves up to which an edge counts as unstable, and share of such edges above which that is said."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +37,12 @@ class RefineConfig:
         "not the paper's.",
         source="ours (docs/evidence.md)",
         paper=False,
+    )
+    check_halves: bool = parameter(
+        True,
+        boolean,
+        "See which edges halves of the rows keep, after refinement.",
+        source="ours (docs/confidence.md)",
     )
     n_jobs: int | None = parameter(
         -1, n_jobs, "Number of threads, -1 for all cores; used where they pay. Results do not depend on it."
@@ -59,6 +70,39 @@ def refine_graph(
         names=table.names,
         listener=listener,
     )
+
+
+def kept_edges(
+    table: Table, adjacency: np.ndarray, knowledge: Masks, config: RefineConfig, rng: np.random.Generator
+) -> np.ndarray:
+    """The share of halves of the rows that keep each edge."""
+    return kept_by_halves(
+        table.values,
+        adjacency,
+        allowed=knowledge.allowed,
+        required=knowledge.required,
+        rng=rng,
+        n_threads=int(effective_n_jobs(config.n_jobs)),
+    )
+
+
+def unstable_concerns(kept: np.ndarray, names: Sequence[str]) -> list[Concern]:
+    """A concern, if halves of the rows do not keep many of the edges."""
+    edges, n_edges = np.argwhere(kept <= _KEPT), int((~np.isnan(kept)).sum())
+    if len(edges) <= _MANY * n_edges:
+        return []
+    weakest = sorted(edges.tolist(), key=lambda edge: kept[tuple(edge)])
+    table = pd.DataFrame(
+        {"kept": [kept[i, j] for i, j in weakest]}, index=[f"{names[i]} -> {names[j]}" for i, j in weakest]
+    )
+    (concern,) = concern_about(
+        "unstable edges",
+        table,
+        lambda row: f"{row['kept']:.0%}",
+        f"{len(edges)} of {n_edges} edges are kept by at most half of four halves of the rows: {{}}. "
+        "Another sample might not show them: get more rows, and see how often refits find them (--resamples).",
+    )
+    return [replace(concern, variables=tuple(dict.fromkeys(names[k] for edge in weakest for k in edge)))]
 
 
 def describe_changes(before: np.ndarray, after: np.ndarray) -> str:

@@ -1,0 +1,67 @@
+"""Halves of the rows: they keep what is clear, and not what is chance."""
+
+import numpy as np
+
+from grandag.evidence import kept_by_halves
+from grandag.methods.stages.refine import unstable_concerns
+
+NONE, ANY = np.zeros((3, 3), dtype=bool), ~np.eye(3, dtype=bool)
+
+
+def rows(rng, n=300):
+    """a -> b clearly, and c, which has nothing to do with either."""
+    a, c = rng.normal(size=(2, n))
+    return np.column_stack([a, np.sin(2 * a) + 0.2 * rng.normal(size=n), c])
+
+
+def edges(*pairs):
+    adjacency = NONE.copy()
+    adjacency[tuple(np.transpose(pairs))] = True
+    return adjacency
+
+
+def kept(values, adjacency, allowed=ANY, required=NONE, n_threads=1):
+    rng = np.random.default_rng(1)
+    return kept_by_halves(values, adjacency, allowed=allowed, required=required, rng=rng, n_threads=n_threads)
+
+
+def test_what_is_clear_is_kept_and_chance_is_not(rng):
+    found = kept(rows(rng), edges((0, 1), (2, 1)))
+    assert (found[0, 1], found[2, 1]) == (1.0, 0.0)
+    assert np.isnan(found[~edges((0, 1), (2, 1))]).all()
+
+
+def test_a_wrong_direction_is_turned_round_unless_that_is_forbidden(rng):
+    values = rows(rng)
+    assert kept(values, edges((1, 0)))[1, 0] == 0.0
+    assert kept(values, edges((1, 0)), allowed=ANY & ~edges((0, 1)))[1, 0] == 1.0
+
+
+def test_a_direction_that_other_paths_fix_is_not_turned_round(rng):
+    """b -> a would close a cycle with a -> c -> b."""
+    a, c = rng.normal(size=(2, 300))
+    c = a + 0.5 * c
+    values = np.column_stack([c + a + 0.5 * rng.normal(size=300), a, c])
+    assert kept(values, edges((1, 0), (1, 2), (2, 0)))[1, 0] == 1.0
+
+
+def test_required_edges_are_kept(rng):
+    assert kept(rows(rng), edges((2, 1)), required=edges((2, 1)))[2, 1] == 1.0
+
+
+def test_threads_change_nothing(rng):
+    values = rows(rng, 80)
+    graph = edges((0, 1), (2, 1), (0, 2))
+    np.testing.assert_array_equal(kept(values, graph), kept(values, graph, n_threads=2))
+
+
+def test_many_unstable_edges_are_said():
+    shares = np.full((3, 3), np.nan)
+    shares[0, 1], shares[1, 2] = 1.0, 0.25
+    (concern,) = unstable_concerns(shares, ["a", "b", "c"])
+    assert (concern.kind, concern.variables) == ("unstable edges", ("b", "c"))
+    assert concern.message.startswith(
+        "1 of 2 edges are kept by at most half of four halves of the rows: 'b -> c' (25%)."
+    )
+    shares[1, 2] = 0.75
+    assert unstable_concerns(shares, ["a", "b", "c"]) == []
