@@ -4,7 +4,7 @@
 
 Columns are standardised. k is the covariance of `evidence/kernel.py`, with hyper-parameters at the maximum of the
 evidence of what a linear regression leaves, and a linear term, so that beyond the data curves go on as lines. Z are
-landmarks: rows chosen by pivoted Cholesky until they carry all but a hundredth of the noise, at most 300. With
+landmarks: rows chosen by pivoted Cholesky until they carry all but a hundredth of the noise, or are too many. With
 A = L^-1 k(Z, rows), k(Z, Z) = L L^T and B = noise I + A A^T:
 
     w = L^-T B^-1 A x_j,    R = L^-T (I - noise B^-1) L^-1
@@ -33,7 +33,8 @@ _SLOPE_VARIANCE = 10.0
 """Of the linear term, in units of standard deviations: vague."""
 _LEAST_VARIANCE = 1e-6
 """Relative to the variable's: one that follows from others without noise would have a density without bounds."""
-_MAX_LANDMARKS = 300
+_FEW_LANDMARKS, _MANY_LANDMARKS = 100, 300
+"""At most half as many as rows, within these limits: with more, the curves of small tables follow their noise."""
 _CARRIED = 0.01
 _MAX_FITTED_ROWS, _MAX_ROWS = 2000, 10_000
 """Rows behind hyper-parameters, and behind landmarks and weights."""
@@ -188,8 +189,9 @@ def _landmarks(inputs: np.ndarray, kernel: Kernel, tolerance: float) -> tuple[li
     """Rows whose values leave at most this variance of any other open, and A = L^-1 k(Z, rows)."""
     unexplained = kernel.variance(inputs)
     pivots: list[int] = []
-    A = np.empty((_MAX_LANDMARKS, len(inputs)))
-    while len(pivots) < _MAX_LANDMARKS and unexplained.max() > tolerance:
+    most = min(max(len(inputs) // 2, _FEW_LANDMARKS), _MANY_LANDMARKS)
+    A = np.empty((most, len(inputs)))
+    while len(pivots) < most and unexplained.max() > tolerance:
         m, pivot = len(pivots), int(unexplained.argmax())
         row = kernel(inputs[pivot : pivot + 1], inputs)[0] - A[:m, pivot] @ A[:m]
         A[m] = row / math.sqrt(unexplained[pivot])
