@@ -4,6 +4,7 @@ import json
 import math
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -21,6 +22,7 @@ from grandag.reproduction.process import JobProcess
 from grandag.reproduction.rendering import to_csv
 from grandag.reproduction.tabulate import tabulate
 from grandag.reproduction.tasks import work
+from tests.command import GRANDAG
 from tests.reproduction.examples import ENDLESS, RANDOM, WRONG, small
 
 LONG = 600.0
@@ -175,7 +177,7 @@ def cluster(tmp_path, monkeypatch):
     wait_for(lambda: file.exists() and file.read_text().rstrip().endswith("}"))
     address = json.loads(file.read_text())["address"]
     wait_for(lambda: executors.cluster_size(address) == 2)
-    yield address, workers
+    yield address, workers, scheduler
     for process in [*workers, scheduler]:
         process.kill()
         process.wait()
@@ -183,7 +185,7 @@ def cluster(tmp_path, monkeypatch):
 
 @needs_proc
 def test_a_cluster_that_loses_a_worker_gives_the_same_results(cluster):
-    address, workers = cluster
+    address, workers, _ = cluster
     planned = plan(small(), n_datasets=3)
     jobs = [WRONG, *(item.job for item in planned)]
     finished, killed = [], None
@@ -202,8 +204,40 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_results(cluster):
     assert to_csv(tabulate(small(), planned, there)) == to_csv(tabulate(small(), planned, here))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("lost", ["scheduler", "everything"])
+def test_a_lost_scheduler_is_said_in_one_sentence(cluster, tmp_path, lost):
+    """What was finished is in the store, and the same command goes on without the cluster: the table is the same."""
+    address, workers, scheduler = cluster
+    command = [GRANDAG, "paper", "table1", "--methods", "random", "--graphs", "ER1", "--nodes", "10"]
+    command += ["--datasets", "40", "--quiet", "--output", str(tmp_path / "results"), "--store"]
+    process = subprocess.Popen(
+        [*command, str(tmp_path / "store.sqlite"), "--cluster", address], stderr=subprocess.PIPE, text=True
+    )
+    wait_for(lambda: n_stored(tmp_path / "store.sqlite") > 1)
+    for gone in [scheduler] if lost == "scheduler" else [scheduler, *workers]:
+        gone.kill()
+    _, errors = process.communicate()
+    assert process.returncode == 1, errors
+    assert errors.count("\n") == 1, errors
+    assert f"The cluster at {address!r} is gone. Finished jobs are stored: run it again to continue." in errors
+    assert 1 < n_stored(tmp_path / "store.sqlite") < 40
+    assert subprocess.run([*command, str(tmp_path / "store.sqlite")]).returncode == 0
+    continued = (tmp_path / "results" / "table1.csv").read_text()
+    assert subprocess.run([*command, str(tmp_path / "fresh.sqlite")]).returncode == 0
+    assert (tmp_path / "results" / "table1.csv").read_text() == continued
+
+
+def n_stored(path) -> int:
+    if not path.exists():
+        return 0
+    with closing(sqlite3.connect(path)) as database, suppress(sqlite3.OperationalError):  # it is just being made
+        return database.execute("SELECT count(*) FROM results").fetchone()[0]
+    return 0
+
+
 def test_time_limit_on_a_cluster(cluster):
-    address, _ = cluster
+    address, *_ = cluster
     ((_, late),) = run_on_cluster([ENDLESS], address, 1.0)
     ((_, in_time),) = run_on_cluster([RANDOM], address, LONG)
     assert late.status == "out of time"

@@ -13,10 +13,11 @@ from grandag.reproduction.rendering import to_csv
 from grandag.reproduction.run import Execution, reproduce, write_results
 from grandag.reproduction.store import Store
 from grandag.reproduction.tasks import work
+from tests.command import GRANDAG
 from tests.reproduction.examples import small
 
-DIES_AFTER_TWO = """
-import os, signal
+STOPS = """
+import os, signal, sys
 from grandag.cli import main
 from grandag.reproduction.store import Store
 
@@ -24,14 +25,23 @@ put = Store.put
 
 def put_and_die(store, *arguments):
     put(store, *arguments)
-    if len(store) == 2:
-        os.kill(os.getpid(), signal.SIGKILL)
+    if len(store) == n_rows:
+        os.kill(os.getpid(), kind)
 
+kind, n_rows = map(int, sys.argv[1:3])
+del sys.argv[1:3]
+signal.signal(signal.SIGINT, signal.default_int_handler)
 Store.put = put_and_die
 main()
 """
 
-COMMAND = ["-c", DIES_AFTER_TWO, "paper", "table1", "--methods", "random,notears", "--graphs", "ER1", "--datasets", "4"]
+COMMAND = ["paper", "table1", "--methods", "random,notears", "--graphs", "ER1", "--datasets", "4", "--quiet"]
+
+
+def stopped(path, kind, n_rows):
+    """How a run ends that is sent a signal when the store has so many rows."""
+    command = [sys.executable, "-c", STOPS, str(int(kind)), str(n_rows), *COMMAND, "--n-jobs", "1", "--store", path]
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True)
 
 
 @pytest.fixture
@@ -50,8 +60,7 @@ def in_process(monkeypatch):
 
 def test_a_killed_run_goes_on_where_it_was(tmp_path, in_process):
     path = tmp_path / "store.sqlite"
-    process = subprocess.run([sys.executable, *COMMAND, "--n-jobs", "1", "--store", str(path), "--quiet"])
-    assert process.returncode == -signal.SIGKILL
+    assert stopped(path, signal.SIGKILL, 2).returncode == -signal.SIGKILL
     experiment = small()
     with Store(path) as store:
         assert len(store) == 2
@@ -61,6 +70,36 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path, in_process):
     with Store(tmp_path / "fresh.sqlite") as store:
         fresh = reproduce([experiment], store, n_datasets=4)
     assert to_csv(continued.tables()[0]) == to_csv(fresh.tables()[0])
+
+
+@pytest.mark.slow
+def test_stopped_at_every_moment_the_table_is_the_same(tmp_path, in_process):
+    """Killed and interrupted in turn, after every job: nothing is lost, nothing is done twice."""
+    path = tmp_path / "store.sqlite"
+    for n_rows in range(1, 8):
+        kind = (signal.SIGKILL, signal.SIGINT)[n_rows % 2]
+        process = stopped(path, kind, n_rows)
+        assert process.returncode == (130 if kind == signal.SIGINT else -kind), process.stderr
+        assert "Traceback" not in process.stderr
+        with Store(path) as store:
+            assert len(store) == n_rows
+    with Store(path) as store, Store(tmp_path / "fresh.sqlite") as other:
+        continued = reproduce([small()], store, n_datasets=4)
+        assert len(in_process) == 1
+        assert to_csv(continued.tables()[0]) == to_csv(reproduce([small()], other, n_datasets=4).tables()[0])
+
+
+@pytest.mark.slow
+def test_two_runs_on_one_store_give_the_same_table(tmp_path, in_process):
+    path = tmp_path / "store.sqlite"
+    command = [GRANDAG, *COMMAND, "--n-jobs", "1", "--store", str(path)]
+    both = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    assert [(process.communicate()[1], process.returncode) for process in both] == [("", 0)] * 2
+    with Store(path) as store, Store(tmp_path / "fresh.sqlite") as other:
+        assert len(store) == 8
+        table = to_csv(reproduce([small()], store, n_datasets=4).tables()[0])
+        assert in_process == []
+        assert table == to_csv(reproduce([small()], other, n_datasets=4).tables()[0])
 
 
 def test_failures_are_kept_until_they_are_tried_again(tmp_path, monkeypatch):

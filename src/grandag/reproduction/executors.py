@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import deque
 from collections.abc import Generator, Sequence
@@ -98,6 +99,8 @@ def _distributed() -> Any:
         import distributed
     except ImportError:
         raise ClusterError("--cluster needs the package distributed: pip install 'grandag[cluster]'.") from None
+    for name in ("distributed", "distributed.client", "tornado.application"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # a lost scheduler is ours to say, without tracebacks
     return distributed
 
 
