@@ -202,7 +202,7 @@ def test_the_best_converged():
     assert result.n_converged == 1
     assert result.describe() == (
         "Hyper-parameters are those of trial 2, the best of 3 (random search) by their held-out log-likelihood per "
-        "variable, -3; 2 of the 5 trials asked for were not run; 1 failed (the first: It broke); 1 did not converge."
+        "row, -3; 2 of the 5 trials asked for were not run; 1 failed (the first: It broke); 1 did not converge."
     )
 
 

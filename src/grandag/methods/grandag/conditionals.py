@@ -61,7 +61,8 @@ class NetworkConditional:
 def network_conditionals(networks: Networks, scaling: Scaling, rows: np.ndarray) -> list[NetworkConditional]:
     """The conditionals of all networks; `scaling` led from the table to the `rows` that they were trained on."""
     conditionals = []
-    least = np.log(_LEAST_DEVIATION * rows.std(axis=0, dtype=np.float64))
+    deviations = rows.std(axis=0, dtype=np.float64)  # 0 where a column varies in rows that were held out only
+    least = np.log(_LEAST_DEVIATION * np.maximum(deviations, np.finfo(np.float64).tiny))
     for j, is_parent in enumerate(networks.mask.T):
         constants = networks.constants(j)
         conditionals.append(
