@@ -8,6 +8,7 @@ import pytest
 from grandag import simulate
 from grandag.evidence import EvidenceConfig, evaluate, refine, select
 from grandag.evidence.choices import _Choice
+from grandag.evidence.plans import Knowledge
 from grandag.evidence.refine import _Table
 from grandag.evidence.scores import Parents
 from grandag.evidence.search import Search
@@ -219,3 +220,10 @@ def test_further_starts_keep_to_what_is_known():
 def test_a_cycle_has_no_evidence():
     with pytest.raises(ValueError, match="adjacency: the graph has a cycle"):
         refine(np.zeros((5, 2)), np.array([[0, 1], [1, 0]], dtype=bool))
+
+
+def test_a_shuffled_order_never_contradicts_required_edges():
+    required = np.eye(7, k=1, dtype=bool)
+    knowledge = Knowledge(~np.eye(7, dtype=bool), required)
+    search = Search(None, knowledge, np.random.default_rng(0), lambda state: None)
+    assert search._random_order([5, 2, 0, 4, 1, 3, 6]) == [0, 1, 2, 3, 4, 5, 6]
