@@ -35,6 +35,7 @@ from grandag.parameters import (
     integer,
     number,
     one_of,
+    optional,
     parameter,
     positive,
     redeclared,
@@ -49,6 +50,9 @@ _VARIABLES_PER_THREAD = 8
 
 _EVERYTHING = 10**9
 """More rows than any table has."""
+
+_LATER_RATE, _SLOWER_RATE, _SLOWER_FROM = 1e-3, 1e-4, 50
+"""Learning rates after the first subproblem, and the number of variables from which the slower one keeps more edges."""
 
 _CYCLES_FROM = 150
 """Number of variables from which the constraint counts cycles: the exponential's cost grows with its third power."""
@@ -94,12 +98,13 @@ class GraNDAGConfig(NeighboursConfig, FinalEdgesConfig):
         search=PowerOfTen(-3, -2),
         paper=1e-2,
     )
-    later_learning_rate: float = parameter(
-        1e-3,
-        positive,
-        "Learning rate of all other subproblems.",
+    later_learning_rate: float | None = parameter(
+        None,
+        optional(positive),
+        "Learning rate of all other subproblems; None: 1e-3, from 50 variables on 1e-4.",
         source=_HYPERPARAMETERS,
         search=PowerOfTen(-4, -3),
+        fast=1e-3,
         paper=1e-4,
     )
     batch_size: int = parameter(64, count, "Rows per iteration.", source=_HYPERPARAMETERS, paper=64)
@@ -210,10 +215,11 @@ class GraNDAGConfig(NeighboursConfig, FinalEdgesConfig):
     def training(self, n_variables: int) -> TrainConfig:
         """The part of training, for so many variables."""
         is_large = n_variables >= _CYCLES_FROM
+        by_size = _LATER_RATE if n_variables < _SLOWER_FROM else _SLOWER_RATE
         return TrainConfig(
             by_cycles=is_large if self.acyclicity == "auto" else self.acyclicity == "cycles",
             learning_rate=self.learning_rate,
-            later_learning_rate=self.later_learning_rate,
+            later_learning_rate=self.later_learning_rate or by_size,
             batch_size=self.batch_size,
             mask_threshold=self.mask_threshold,
             tolerance=self.tolerance,
