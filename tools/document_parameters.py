@@ -65,7 +65,8 @@ def _set_by_presets(estimator: Any) -> str:
             for name, declared in parameters_of(estimator).items()
             if declared.value_in(preset) != declared.default
         }
-        settings = " and ".join(f"`{name}={value!r}`" for name, value in changed.items())
+        *most, last = (f"`{name}={value!r}`" for name, value in changed.items())
+        settings = f"{', '.join(most)} and {last}" if most else last
         sentences.append(f" The preset `{preset}` sets {settings}.")
     return "".join(sentences)
 

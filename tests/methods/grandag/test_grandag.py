@@ -322,7 +322,8 @@ def test_presets():
     default = GraNDAG.preset("default")
     assert default.get_params() == GraNDAG().get_params()
     assert (default.refine, paper.refine) == (True, False)
-    assert fast().get_params() == {**default.get_params(), "refine": False, "later_learning_rate": 1e-3}
+    before = {"refine": False, "later_learning_rate": 1e-3, "threshold_all": True}
+    assert fast().get_params() == {**default.get_params(), **before}
     with pytest.raises(ValueError, match="'preset' must be one of default, fast, paper; got 'papr'"):
         GraNDAG.preset("papr")
 

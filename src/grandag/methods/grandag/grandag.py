@@ -25,7 +25,7 @@ from grandag.methods.stages.gaussian_process import ProcessConditional, fit_proc
 from grandag.methods.stages.neighbours import IMPLEMENTATIONS, NeighboursConfig, Selection, select_neighbours
 from grandag.methods.stages.prune import PruneConfig
 from grandag.methods.stages.refine import RefineConfig
-from grandag.methods.stages.threshold import threshold
+from grandag.methods.stages.threshold import threshold, without_cycles
 from grandag.model import CausalModel, Conditional
 from grandag.parameters import (
     Choice,
@@ -123,6 +123,15 @@ class GraNDAGConfig(NeighboursConfig, FinalEdgesConfig):
         "0.3 in place of neighbour selection and pruning.",
         source="table 5",
         paper=0.0,
+    )
+    threshold_all: bool = parameter(
+        False,
+        boolean,
+        "Break cycles that training left by removing all edges from the weakest up, as the paper does, and not only "
+        "those that close a cycle with stronger ones.",
+        source="appendix Thresholding to ensure acyclicity",
+        fast=True,
+        paper=True,
     )
     path_scale: float = parameter(
         1.0,
@@ -266,7 +275,8 @@ def learn(
     jacobian_rows = data.rows[: config.max_jacobian_rows]
     jacobian = expected_jacobian(trained.networks, jacobian_rows, n_threads)
     strong = trained.networks.mask & (trained.A_phi >= config.weight_threshold)
-    thresholded = threshold(jacobian, strong, knowledge.required)
+    break_cycles = threshold if config.threshold_all else without_cycles
+    thresholded = break_cycles(jacobian, strong, knowledge.required)
     notes = [*data.notes, *selected.notes, *_row_notes("The expected Jacobian is", jacobian_rows, data.rows)]
     edges = final_edges(table, thresholded, jacobian, knowledge, config, refine_rng, listener)
     model = _Model()
