@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from grandag import CAM, CausalModel, GraNDAG
+from grandag import CAM, CausalModel, GraNDAG, diagnostics
 from grandag.diagnostics import (
     MAX_ROWS,
     column_concerns,
@@ -49,6 +49,24 @@ def test_p_values_of_the_right_model_are_not_too_small():
     checks = model.check_noise(model.sample(300, random_state=2).to_numpy()).iloc[1::2]
     assert (checks["dependence_p_value"] < 0.05).mean() < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
     assert (checks["gaussian_p_value"] < 0.05).mean() < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
+
+
+def test_noise_is_checked_at_a_cost_that_grows_with_the_edges(monkeypatch):
+    """Each variable in a table with its own parents: one table of all columns takes 6 GB for 1,000 variables."""
+    sizes = []
+    real = diagnostics.SplineTable
+    monkeypatch.setattr(diagnostics, "SplineTable", lambda X: sizes.append(X.shape[1]) or real(X))
+    model = pair_model(40)
+    model.check_noise(model.sample(100, random_state=1).to_numpy())
+    assert sizes == [2] * 40  # residuals and their size, of 20 effects
+
+
+def test_noise_of_one_size_is_not_taken_for_dependent(rng):
+    """Of signs alone the absolute value is constant, and nothing can explain it."""
+    x = rng.integers(-8, 9, size=300) / 4.0  # binary fractions: residuals are without rounding
+    checks = pair_model().check_noise(np.column_stack([x, x + rng.choice([-1.0, 1.0], size=300)]))
+    assert checks.loc["X1", "size_explained"] == 0
+    assert checks.loc["X1", "dependence_p_value"] > 0.001
 
 
 @pytest.mark.parametrize(

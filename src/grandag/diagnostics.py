@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from grandag.gam import SplineTable
-from grandag.table import MIN_ROWS, Scaling, Table, constant_columns, same_columns
+from grandag.table import MIN_ROWS, Scaling, constant_columns, same_columns
 from grandag.wording import counted
 
 __all__ = [
@@ -102,35 +102,29 @@ def noise_checks(
 
 
 def _dependence(
-    rows: np.ndarray, residuals: np.ndarray, adjacency: np.ndarray, noisy: Sequence[int]
+    rows: np.ndarray, r: np.ndarray, adjacency: np.ndarray, noisy: Sequence[int]
 ) -> dict[int, tuple[float, float, float]]:
     """By variable: the corrected p-value, and the parts of the variances of r and |r| that the parents explain."""
-    d = rows.shape[1]
-    columns = np.column_stack([rows, residuals, np.abs(residuals)])
-    varies = ~constant_columns(columns)
-    is_used = np.concatenate([adjacency.any(axis=1), np.tile(adjacency.any(axis=0), 2)]) & varies
-    none = dict.fromkeys(noisy, (1.0, 0.0, 0.0))
-    if not is_used.any() or len(rows) < MIN_ROWS:
-        return none
-    position = np.cumsum(is_used) - 1
-    used = columns[:, is_used]
-    table = SplineTable(Table(used, tuple(map(str, range(used.shape[1]))), has_own_names=False))
+    found = dict.fromkeys(noisy, (1.0, 0.0, 0.0))
+    varies = ~constant_columns(rows)
+    for j in noisy if len(rows) >= MIN_ROWS else ():
+        parents = rows[:, adjacency[:, j] & varies]
+        if parents.shape[1]:
+            (p_mean, of_mean), (p_size, of_size) = _explained(parents, r[:, j]), _explained(parents, np.abs(r[:, j]))
+            found[j] = (min(1.0, 2 * parents.shape[1] * min(p_mean, p_size)), of_mean, of_size)
+    return found
 
-    def explained(target: int, parents: np.ndarray) -> tuple[float, float]:
-        """The smallest p-value of the parents, and the part of the target's variance that they explain."""
-        if not is_used[target]:
-            return 1.0, 0.0
-        fit = table.regress(int(position[target]), position[parents].tolist())
-        variance = float(columns[:, target].var(ddof=1))
-        return float(fit.p_values().min()), max(0.0, 1 - fit.sigma2 / variance)
 
-    found = {}
-    for j in noisy:
-        parents = np.flatnonzero(adjacency[:, j] & varies[:d])
-        if len(parents):
-            (p_mean, of_mean), (p_size, of_size) = explained(d + j, parents), explained(2 * d + j, parents)
-            found[j] = (min(1.0, 2 * len(parents) * min(p_mean, p_size)), of_mean, of_size)
-    return none | found
+def _explained(parents: np.ndarray, target: np.ndarray) -> tuple[float, float]:
+    """The smallest p-value of the parents, and the part of the target's variance that they explain.
+
+    In a table of their own: the cross-products of one table for all variables would be a matrix of (27 d)^2 numbers.
+    """
+    columns = np.column_stack([target, parents])
+    if constant_columns(columns)[0]:
+        return 1.0, 0.0
+    fit = SplineTable(columns).regress(0, range(1, columns.shape[1]))
+    return float(fit.p_values().min()), max(0.0, 1 - fit.sigma2 / float(target.var(ddof=1)))
 
 
 def noise_concerns(checks: pd.DataFrame, discrete: Sequence[str] = ()) -> list[Concern]:
