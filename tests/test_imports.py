@@ -21,6 +21,7 @@ LAYERS = (
         "table",
         "reading",
         "drawing",
+        "overview",
         "showing",
         "graph",
         "knowledge",
@@ -38,7 +39,7 @@ LAYERS = (
 """The rooms from bottom to top: a room imports from its own layer and from those below it."""
 
 IMPORTS = {
-    "cli": "comparison datasets graph learned methods metrics parameters progress reading refinement report "
+    "cli": "comparison datasets graph learned methods metrics overview parameters progress reading refinement report "
     "reproduction resampling showing simulate table tuning version wording writing",
     "comparison": "graph learned methods parameters progress table tuning wording",
     "datasets": "",
@@ -47,22 +48,23 @@ IMPORTS = {
     "engine": "writing",
     "evidence": "engine graph progress",
     "gam": "engine progress table",
-    "graph": "drawing incoming writing",
+    "graph": "incoming overview writing",
     "incoming": "",
     "knowledge": "graph incoming table",
-    "learned": "diagnostics drawing graph knowledge model progress showing table wording",
+    "learned": "diagnostics drawing graph knowledge model overview progress showing table wording",
     "methods": "diagnostics drawing engine evidence gam graph incoming knowledge learned model parameters progress "
     "resampling table table_diagnostics version wording writing",
     "metrics": "graph parameters",
     "model": "diagnostics graph parameters table wording",
+    "overview": "drawing table wording",
     "parameters": "knowledge",
     "progress": "wording",
     "reading": "incoming table",
     "refinement": "diagnostics engine evidence graph knowledge learned methods parameters progress table wording",
-    "report": "comparison drawing learned methods metrics model parameters showing table version wording",
+    "report": "comparison learned methods metrics model parameters showing table version wording",
     "reproduction": "datasets drawing graph methods metrics report simulate table tuning version writing",
     "resampling": "diagnostics graph knowledge learned parameters progress table wording",
-    "showing": "drawing wording",
+    "showing": "overview wording",
     "simulate": "graph parameters table version",
     "table": "incoming",
     "table_diagnostics": "diagnostics table wording",

@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape
 import networkx as nx
 import numpy as np
 
-__all__ = ["BOX_HEIGHT", "WIDTHS", "Box", "Drawing", "node_boxes", "to_png", "to_svg"]
+__all__ = ["BOX_HEIGHT", "WIDTHS", "Box", "Drawing", "Edge", "edges_of", "node_boxes", "to_png", "to_svg"]
 
 Vertex = str | tuple[int, int]
 """A node's name, or an edge's number and a layer that the edge passes through."""
@@ -27,7 +27,7 @@ Vertices = list[Vertex]
 Neighbours = dict[Vertex, Vertices]
 
 BOX_HEIGHT, BOX_PADDING, BOX_GAP, LINE_GAP, LAYER_GAP = 30.0, 12.0, 28.0, 14.0, 40.0
-PORT_GAP, PORTS_WIDEST, ROW_WIDEST, MARGIN = 10.0, 160.0, 720.0, 24.0
+PORT_GAP, PORTS_WIDEST, ROW_WIDEST, GRAPH_WIDEST, MARGIN = 10.0, 160.0, 720.0, 1600.0, 24.0
 HEAD_LENGTH, HEAD_HALF, FONT_SIZE, TITLE_SIZE, LEGEND_SIZE = 8.0, 3.5, 13.0, 16.0, 12.0
 DASHES = "5 3"
 INK, LINE, ACCENT, TINT = "#0f172a", "#475569", "#1d4ed8", "#eef4ff"
@@ -37,7 +37,7 @@ FONTS = (
 )
 
 
-class _Edge(NamedTuple):
+class Edge(NamedTuple):
     """One line of the drawing."""
 
     source: str
@@ -58,12 +58,28 @@ class Box(NamedTuple):
 class _Layout(NamedTuple):
     """Where everything goes."""
 
-    edges: list[_Edge]
+    edges: list[Edge]
     downwards: list[bool]
     starts: list[int]  # each edge's first layer
     lines: list[list[float]]  # each edge's horizontal places, from its first layer on
     tops: list[float]  # of the layers
     boxes: dict[str, Box]
+
+    @property
+    def frame(self) -> tuple[float, float, float]:
+        """Left, right and bottom; the top is 0."""
+        places = [place for line in self.lines for place in line]
+        left = min([*places, *(box.x for box in self.boxes.values())], default=0.0)
+        right = max([*places, *(box.x + box.width for box in self.boxes.values())], default=0.0)
+        return left, right, max((box.y + BOX_HEIGHT for box in self.boxes.values()), default=0.0)
+
+    def moved(self, x: float, y: float) -> _Layout:
+        """The same in another place."""
+        return self._replace(
+            lines=[[place + x for place in line] for line in self.lines],
+            tops=[top + y for top in self.tops],
+            boxes={name: Box(box.x + x, box.y + y, box.width) for name, box in self.boxes.items()},
+        )
 
 
 WIDTHS = ("frequency", "evidence", "explained")
@@ -72,7 +88,9 @@ WIDTHS = ("frequency", "evidence", "explained")
 _LEGENDS = {"evidence": "evidence, up to {:.3g} nats", "explained": "share of variance explained, up to {:.0%}"}
 
 
-def to_svg(graph: nx.DiGraph[str], *, title: str | None = None, width_by: str = "strength") -> str:
+def to_svg(
+    graph: nx.DiGraph[str], *, title: str | None = None, width_by: str = "strength", marked: str | None = None
+) -> str:
     """Draw a directed graph, causes above effects, as the text of an SVG file.
 
     Args:
@@ -81,17 +99,12 @@ def to_svg(graph: nx.DiGraph[str], *, title: str | None = None, width_by: str = 
         title: A heading, also the drawing's label for screen readers.
         width_by: The attribute of edges that sets a line's width, relative to the largest, as a legend says; a
             "frequency" is relative to 1, and "evidence" counts by its logarithm.
+        marked: A node whose box stands out.
 
     Returns:
         The same text for the same graph, in whatever order its nodes and edges were added.
     """
-    layout = _lay_out(graph, width_by)
-    shapes = [
-        _edge_shape(edge, line, layout.tops[start:], downwards=downwards)
-        for edge, downwards, start, line in zip(*layout[:4], strict=True)
-    ]
-    places = [place for line in layout.lines for place in line]
-    return _document(layout.edges, shapes, layout.boxes, places, title, width_by)
+    return _document(_pack(graph, width_by), title, width_by, marked)
 
 
 @dataclass(frozen=True, repr=False)
@@ -142,7 +155,7 @@ def node_boxes(graph: nx.DiGraph[str]) -> dict[str, Box]:
 
 def _lay_out(graph: nx.DiGraph[str], width_by: str, n_starts: int = 20) -> _Layout:
     """Find the layers, the order in each, and the places of boxes and lines."""
-    edges = _collect_edges(graph, width_by)
+    edges = edges_of(graph, width_by)
     layer_of, chains = _assign_layers(edges)
     layers = _order_layers(layer_of, chains, n_starts)
     widths, ports = _size_boxes(layers, chains)
@@ -159,7 +172,32 @@ def _lay_out(graph: nx.DiGraph[str], width_by: str, n_starts: int = 20) -> _Layo
     return _Layout(edges, downwards, starts, lines, tops, boxes)
 
 
-def _collect_edges(graph: nx.DiGraph[str], width_by: str) -> list[_Edge]:
+def _pack(graph: nx.DiGraph[str], width_by: str) -> list[_Layout]:
+    """Lay out a graph; if it gets wide, its components on their own, the tallest first, in rows below each other.
+
+    Nodes without edges are one block at the end.
+    """
+    whole = _lay_out(graph, width_by)
+    left, right, _ = whole.frame
+    if right - left <= GRAPH_WIDEST:
+        return [whole]
+    parts = [sorted(part) for part in nx.weakly_connected_components(graph) if len(part) > 1]
+    blocks = [_lay_out(graph.subgraph(part), width_by) for part in sorted(parts)]
+    blocks.sort(key=lambda block: -block.frame[2])
+    isolated = [name for name in graph if set(graph.pred[name]) | set(graph.succ[name]) <= {name}]
+    blocks += [_lay_out(graph.subgraph(isolated), width_by)] if isolated else []
+    x, top, below = 0.0, 0.0, 0.0
+    placed = []
+    for block in blocks:
+        left, right, bottom = block.frame
+        if x > 0 and (x + right - left > GRAPH_WIDEST or block.edges == []):
+            x, top = 0.0, below + 1.5 * LAYER_GAP
+        placed.append(block.moved(x - left, top))
+        x, below = x + right - left + 2 * BOX_GAP, max(below, top + bottom)
+    return placed
+
+
+def edges_of(graph: nx.DiGraph[str], width_by: str) -> list[Edge]:
     """Sort the edges by name; an undirected pair becomes one edge with the larger of its two weights."""
     found: dict[tuple[str, str, bool], float | None] = {}
     doubts: dict[tuple[str, str, bool], str] = {}
@@ -171,7 +209,7 @@ def _collect_edges(graph: nx.DiGraph[str], width_by: str) -> list[_Edge]:
             found[key] = max(filter(math.isfinite, known), default=None)
             if directed:
                 doubts[key] = _doubt(data)
-    return [_Edge(*key, found[key], doubts.get(key, "")) for key in sorted(found)]
+    return [Edge(*key, found[key], doubts.get(key, "")) for key in sorted(found)]
 
 
 def _doubt(data: Mapping[str, Any]) -> str:
@@ -181,7 +219,7 @@ def _doubt(data: Mapping[str, Any]) -> str:
     return "at most half of the halves of the rows keep it" if data.get("kept", 1.0) <= 0.5 else ""
 
 
-def _causal_order(edges: list[_Edge]) -> list[str]:
+def _causal_order(edges: list[Edge]) -> list[str]:
     """Put sources first; where only cycles are left, the node with the largest surplus of children (Eades et al.)."""
     rest: nx.DiGraph[str] = nx.DiGraph()
     rest.add_nodes_from(name for edge in edges for name in edge[:2])
@@ -194,7 +232,7 @@ def _causal_order(edges: list[_Edge]) -> list[str]:
     return order
 
 
-def _assign_layers(edges: list[_Edge]) -> tuple[dict[Vertex, int], list[Vertices]]:
+def _assign_layers(edges: list[Edge]) -> tuple[dict[Vertex, int], list[Vertices]]:
     """Find each vertex's layer, and each edge's vertices from top to bottom, one per layer.
 
     A node's layer is its longest path from a source; but a node with more children than parents moves down to them.
@@ -403,7 +441,14 @@ def _place_isolated(names: list[str], others: list[Box]) -> dict[str, Box]:
     return placed
 
 
-def _edge_shape(edge: _Edge, line: list[float], tops: list[float], *, downwards: bool) -> str:
+def _edge_shapes(layout: _Layout) -> list[str]:
+    return [
+        _edge_shape(edge, line, layout.tops[start:], downwards=downwards)
+        for edge, downwards, start, line in zip(*layout[:4], strict=True)
+    ]
+
+
+def _edge_shape(edge: Edge, line: list[float], tops: list[float], *, downwards: bool) -> str:
     """Go straight through the layers and bend between them, so that no line touches a box; end in an arrow head."""
     first, last, head = tops[0] + BOX_HEIGHT, tops[len(line) - 1], ""
     if edge.directed:
@@ -420,15 +465,14 @@ def _edge_shape(edge: _Edge, line: list[float], tops: list[float], *, downwards:
     return f'<path fill="none" stroke="{LINE}" d="{path}V{_number(last)}"/>{head}'
 
 
-def _document(
-    edges: list[_Edge], shapes: list[str], boxes: dict[str, Box], places: list[float], title: str | None, width_by: str
-) -> str:
+def _document(layouts: list[_Layout], title: str | None, width_by: str, marked: str | None) -> str:
     """Write the file: a light background of its own, heading, lines from weak to strong, boxes, legend."""
+    edges = [edge for layout in layouts for edge in layout.edges]
+    boxes = {name: box for layout in layouts for name, box in layout.boxes.items()}
     largest = 1.0 if width_by == "frequency" else max((edge.weight or 0.0 for edge in edges), default=0.0)
     legend = _legend(edges, width_by, largest)
-    left = min([*places, *(box.x for box in boxes.values())], default=0.0)
-    right = max([*places, *(box.x + box.width for box in boxes.values())], default=0.0)
-    bottom = max((box.y + BOX_HEIGHT for box in boxes.values()), default=0.0) + MARGIN
+    lefts, rights, bottoms = zip(*(layout.frame for layout in layouts), strict=True)
+    left, right, bottom = min(lefts), max(rights), max(bottoms) + MARGIN
     bottom += 2 * LEGEND_SIZE if legend else 0.0
     texts = _text_width(title or "", 1.1 * TITLE_SIZE), _text_width(legend, LEGEND_SIZE)
     width = max(right - left, *texts) + 2 * MARGIN
@@ -445,16 +489,19 @@ def _document(
     middle = left + width / 2
     if title:
         parts.append(_line_of_text(title, middle, top + MARGIN + 0.75 * TITLE_SIZE, TITLE_SIZE, 'font-weight="600"'))
+    shapes = [shape for layout in layouts for shape in _edge_shapes(layout)]
     by_weight = sorted(zip(edges, shapes, strict=True), key=lambda pair: pair[0].weight or 0.0)
     parts += [_edge_group(edge, shape, largest, width_by) for edge, shape in by_weight]
     linked = {name for edge in edges for name in edge[:2]}
-    parts += [_node_group(name, boxes[name], linked=name in linked) for name in sorted(boxes)]
+    parts += [
+        _node_group(name, box, linked=name in linked, marked=name == marked) for name, box in sorted(boxes.items())
+    ]
     if legend:
         parts.append(_line_of_text(legend, middle, bottom - MARGIN, LEGEND_SIZE, f'fill="{LINE}"'))
     return "\n".join([*parts, "</svg>", ""])
 
 
-def _legend(edges: list[_Edge], width_by: str, largest: float) -> str:
+def _legend(edges: list[Edge], width_by: str, largest: float) -> str:
     """What the width of a line means, and what dashes mean, where there are any."""
     is_known = any(edge.weight is not None for edge in edges)
     meaning = _LEGENDS.get(width_by, f"{width_by}, up to {{:.3g}}")
@@ -467,7 +514,7 @@ def _line_of_text(text: str, x: float, y: float, size: float, look: str) -> str:
     return f'<text x="{_number(x)}" y="{_number(y)}" font-size="{_number(size)}" {look}>{_escape(text)}</text>'
 
 
-def _edge_group(edge: _Edge, shape: str, largest: float, width_by: str) -> str:
+def _edge_group(edge: Edge, shape: str, largest: float, width_by: str) -> str:
     """Add a line's width and its tooltip."""
     share = 0.35 if edge.weight is None or largest <= 0 else _share(edge.weight, largest, width_by)
     text = f"{edge.source} {'→' if edge.directed else '—'} {edge.target}"
@@ -485,12 +532,12 @@ def _share(weight: float, largest: float, width_by: str) -> float:
     return math.log1p(weight) / math.log1p(largest) if width_by == "evidence" else weight / largest
 
 
-def _node_group(name: str, box: Box, *, linked: bool) -> str:
-    """Draw a box with its name; a node without edges stays pale."""
+def _node_group(name: str, box: Box, *, linked: bool, marked: bool) -> str:
+    """Draw a box with its name; a node without edges stays pale, the marked one has a frame of double width."""
     fill, stroke = (TINT, ACCENT) if linked else ("#f8fafc", "#94a3b8")
     frame = f'x="{_number(box.x)}" y="{_number(box.y)}" width="{_number(box.width)}" height="{_number(BOX_HEIGHT)}"'
     middle = f'x="{_number(box.x + box.width / 2)}" y="{_number(box.y + BOX_HEIGHT / 2 + 0.35 * FONT_SIZE)}"'
-    rectangle = f'<rect {frame} rx="7" fill="{fill}" stroke="{stroke}" stroke-width="1.2"/>'
+    rectangle = f'<rect {frame} rx="7" fill="{fill}" stroke="{stroke}" stroke-width="{2.4 if marked else 1.2}"/>'
     return f'<g class="node"><title>{_escape(name)}</title>{rectangle}<text {middle}>{_escape(name)}</text></g>'
 
 

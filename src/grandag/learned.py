@@ -21,10 +21,11 @@ import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 
 from grandag.diagnostics import Concern
-from grandag.drawing import WIDTHS, Drawing, to_svg
+from grandag.drawing import WIDTHS, Drawing
 from grandag.graph import to_dag, to_networkx, undirected_part
 from grandag.knowledge import Masks
 from grandag.model import CausalModel, Conditional, Fixed
+from grandag.overview import draw
 from grandag.progress import Listener
 from grandag.showing import result_html
 from grandag.table import Table
@@ -119,9 +120,16 @@ class Learned:
             graph.edges[facts.pop("source"), facts.pop("target")].update(facts)
         return graph
 
-    def plot(self) -> Drawing:
-        """The graph as a drawing: shown in a notebook, or written by its `save`."""
-        return Drawing(to_svg(self.graph, width_by=self.width_by))
+    def plot(self, around: str | None = None, *, depth: int = 1) -> Drawing:
+        """The graph as a drawing: shown in a notebook, or written by its `save`.
+
+        Of a graph with more than 100 nodes or 200 edges it shows the strongest edges, as many as can be read.
+
+        Args:
+            around: Show the neighbourhood of this node instead.
+            depth: Number of steps along edges, in any direction, to the furthest of its neighbours.
+        """
+        return draw(self.graph, width_by=self.width_by, around=around, depth=depth)
 
     @property
     def is_dag(self) -> bool:

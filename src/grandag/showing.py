@@ -9,13 +9,13 @@ from typing import Any
 import networkx as nx
 from markupsafe import Markup, escape
 
-from grandag.drawing import to_svg
+from grandag.overview import draw
 from grandag.wording import counted
 
 __all__ = ["edge_table", "explanations", "result_html"]
 
-_MOST_EDGES = 200
-"""A drawing with more takes long and shows nothing."""
+_MOST_ROWS = 1000
+"""Of the table of edges in a notebook, the strongest."""
 
 _EXPLANATIONS = {
     "strength": "Strength is the method's own measure; those of two methods cannot be compared.",
@@ -74,18 +74,16 @@ def result_html(
 ) -> str:
     """A result in a cell of a notebook: the graph, reasons to doubt it, and the edges, folded up."""
     parts = [Markup("<p><b>{}</b></p>").format(title)]
-    if len(edges) <= _MOST_EDGES:
-        parts.append(Markup('<div style="max-width: 100%; overflow-x: auto">{}</div>').format(_drawn(graph, width_by)))
+    drawing = Markup(draw(graph, width_by=width_by).svg)  # it escapes names itself
+    parts.append(Markup('<div style="max-width: 100%; overflow-x: auto">{}</div>').format(drawing))
     parts += [Markup('<p style="color: #b45309">⚠ {}</p>').format(message) for message in warnings]
     parts += [Markup("<p><small>{}</small></p>").format(note) for note in notes]
     if edges:
-        summary = Markup("<summary>{}</summary>").format(counted(len(edges), "edge"))
-        parts.append(Markup("<details>{}{}</details>").format(summary, _html_table(*edge_table(edges))))
+        which = "" if len(edges) <= _MOST_ROWS else f", of which the strongest {_MOST_ROWS:,}"
+        summary = Markup("<summary>{}{}</summary>").format(counted(len(edges), "edge"), which)
+        table = _html_table(*edge_table(edges[:_MOST_ROWS]))
+        parts.append(Markup("<details>{}{}</details>").format(summary, table))
     return str(Markup('<div class="grandag-result">{}</div>').format(Markup("").join(parts)))
-
-
-def _drawn(graph: nx.DiGraph[str], width_by: str) -> Markup:
-    return Markup(to_svg(graph, width_by=width_by))  # it escapes names itself
 
 
 def _html_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Markup:

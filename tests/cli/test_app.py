@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 import grandag
+from grandag import overview
 from grandag.cli.simulate import Kind
-from grandag.report import facts
 from grandag.simulate.mechanisms import KINDS
 from tests.command import GRANDAG, run, run_alone
 from tests.conftest import nonlinear_chain
@@ -153,8 +153,10 @@ def test_a_report_changes_no_saved_parameter(finished, table, tmp_path):
 
 def test_files_and_page_share_one_drawing(table, tmp_path, monkeypatch):
     drawn = []
-    real = facts.to_svg
-    monkeypatch.setattr(facts, "to_svg", lambda *arguments, **options: drawn.append(1) or real(*arguments, **options))
+    real = overview.to_svg
+    monkeypatch.setattr(
+        overview, "to_svg", lambda *arguments, **options: drawn.append(1) or real(*arguments, **options)
+    )
     run("fit", table, "--method", "cam", "--output", tmp_path / "results", "--report", tmp_path / "page.html")
     assert len(drawn) == 1
     assert (tmp_path / "results" / "graph.svg").read_text().strip()[-6:] == "</svg>"
@@ -468,6 +470,29 @@ def test_score_of_bad_input(graphs, estimate, truth, message):
     assert process.returncode == 1
     assert message in process.stderr
     assert process.stderr.count("\n") == 1
+
+
+def test_draws_a_model_and_what_is_around_a_node(finished, tmp_path):
+    model = finished[1] / "model.npz"
+    process = run("draw", model, tmp_path / "whole.svg")
+    assert process.stdout.strip() == f"Drawing: {tmp_path / 'whole.svg'}"
+    assert (tmp_path / "whole.svg").read_text() == (finished[1] / "graph.svg").read_text()
+    node = grandag.load(model).edges_.iloc[0]["target"]
+    run("draw", model, tmp_path / "part.svg", "--around", node, "--depth", "2", "--quiet")
+    assert f"Around {node}, up to 2 steps: " in (tmp_path / "part.svg").read_text()
+
+
+def test_draws_graph_files_and_says_what_it_cannot(tmp_path):
+    run("draw", "sachs", tmp_path / "sachs.svg", "--around", "PKA")
+    assert "Around PKA: 7 nodes" in (tmp_path / "sachs.svg").read_text()
+    unknown, wrong = (
+        run("draw", "sachs", tmp_path / "no.svg", "--around", "PKB"),
+        run("draw", "sachs", tmp_path / "no.pdf"),
+    )
+    assert (unknown.returncode, wrong.returncode) == (1, 1)
+    assert "The graph has no node 'PKB'; did you mean 'PK" in unknown.stderr
+    assert "does not end in .svg or .png" in wrong.stderr
+    assert not list(tmp_path.glob("no.*"))
 
 
 def test_datasets():

@@ -11,6 +11,7 @@ import typer
 
 from grandag.cli.common import visible
 from grandag.cli.compare import compare
+from grandag.cli.draw import draw
 from grandag.cli.effect import effect
 from grandag.cli.exits import BAD_INPUT, INTERRUPTED, NOT_CONVERGED, WRONG_USAGE
 from grandag.cli.fit import DEFAULT_METHOD, fit
@@ -64,7 +65,7 @@ def app_for(arguments: Sequence[str]) -> typer.Typer:
     for command in (fit, effect, tune):
         is_meant = command.__name__ in arguments[:1]
         app.command()(_interruptible(with_options_of(command, method if is_meant else None, preset)))
-    for other in (compare, refine, simulate, score, datasets, paper):
+    for other in (compare, refine, draw, simulate, score, datasets, paper):
         app.command()(_interruptible(other))
     return app
 

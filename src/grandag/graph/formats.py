@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import networkx as nx
 import numpy as np
 
-from grandag.drawing import WIDTHS, Drawing, to_svg
 from grandag.graph.algebra import undirected_part
 from grandag.graph.boundary import GraphError, Named, as_graph, as_named, as_networkx, from_networkx, unique
 from grandag.graph.dot import Edge, parse
 from grandag.incoming import MOST_VARIABLES, read_array, read_content, reason_of
+from grandag.overview import draw
 from grandag.writing import replacing, write_text
 
 if TYPE_CHECKING:
@@ -324,7 +324,8 @@ def write_graph(graph: Any, path: str | Path) -> None:
     """Write a graph in the format of the file's ending.
 
     .dot .gv (Graphviz), .dagitty .txt (dagitty), .gml, .graphml, .json, .csv .tsv (adjacency table with names), .npy
-    (the matrix alone); .svg and .png are drawings, which cannot be read again. PNG needs `pip install 'grandag[png]'`.
+    (the matrix alone); .svg and .png are drawings, which cannot be read again and
+    show the strongest edges of a graph with more than 100 nodes or 200 edges. PNG needs `pip install 'grandag[png]'`.
     """
     path = Path(path)
     check_ending(path)
@@ -347,12 +348,8 @@ def check_ending(path: str | Path) -> None:
 
 
 def _draw(graph: Any, path: Path) -> None:
-    """Lines are as wide as edges are frequent over refits, or else by what else is known of their strength."""
-    graph = as_networkx(graph)
-    known = {name for *_, attributes in graph.edges(data=True) for name in attributes}
-    width_by = next((fact for fact in WIDTHS if fact in known), "strength")
     try:
-        Drawing(to_svg(graph, width_by=width_by)).save(path)
+        draw(as_networkx(graph)).save(path)
     except ValueError as error:
         raise GraphError(str(error)) from None
 

@@ -310,9 +310,16 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             raise TrainingError(f"This model has a graph but no conditionals{advice}")
         return model
 
-    def plot(self) -> Drawing:
-        """The graph as a drawing: shown in a notebook, or written by `plot().save("graph.svg")`."""
-        return self._fitted().plot()
+    def plot(self, around: str | None = None, *, depth: int = 1) -> Drawing:
+        """The graph as a drawing: shown in a notebook, or written by `plot().save("graph.svg")`.
+
+        Of a graph with more than 100 nodes or 200 edges it shows the strongest edges, as many as can be read.
+
+        Args:
+            around: Show the neighbourhood of this variable instead.
+            depth: Number of steps along edges, in any direction, to the furthest of its neighbours.
+        """
+        return self._fitted().plot(around, depth=depth)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the result of a fit; before it, the parameters."""

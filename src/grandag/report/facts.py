@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-from grandag.drawing import to_svg
 from grandag.learned import Learned
 from grandag.methods.estimator import StructureLearner
 from grandag.parameters import plain
@@ -61,8 +60,8 @@ class FitSummary:
 
     @functools.cached_property
     def svg(self) -> str:
-        """The drawing."""
-        return to_svg(self.learned.graph, width_by=self.learned.width_by)
+        """The drawing, of a large graph that of its strongest edges."""
+        return self.learned.plot().svg
 
 
 def headline(facts: dict[str, Any]) -> str:
