@@ -61,7 +61,7 @@ IMPORTS = {
     "progress": "wording",
     "reading": "incoming table",
     "refinement": "diagnostics engine evidence graph knowledge learned methods parameters progress table wording",
-    "report": "comparison learned methods metrics model parameters showing table version wording",
+    "report": "comparison drawing learned methods metrics model overview parameters showing table version wording",
     "reproduction": "datasets drawing graph methods metrics report simulate table tuning version writing",
     "resampling": "diagnostics graph knowledge learned parameters progress table wording",
     "showing": "overview wording",

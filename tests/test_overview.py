@@ -168,7 +168,8 @@ def test_clusters_are_the_groups_that_were_planted():
 def test_clusters_as_a_graph():
     found = clusters(planted()[0])
     graph = cluster_graph(found)
-    assert list(graph) == [f"{cluster.nodes[0]} and {len(cluster.nodes) - 1} more" for cluster in found]
+    hubs = [cluster.nodes[0] for cluster in found]
+    assert list(graph) == [f"1: {hubs[0]} and 29 more", f"2: {hubs[1]} and 19 more", f"3: {hubs[2]} and 9 more"]
     assert {data["edges"] for *_, data in graph.edges(data=True)} == {2}
     assert graph.number_of_edges() == 4  # two lines
     assert clusters(nx.DiGraph()) == clusters(nx.empty_graph(3, nx.DiGraph)) == []

@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape
 import networkx as nx
 import numpy as np
 
-__all__ = ["BOX_HEIGHT", "WIDTHS", "Box", "Drawing", "Edge", "edges_of", "node_boxes", "to_png", "to_svg"]
+__all__ = ["BOX_HEIGHT", "WIDTHS", "Box", "Drawing", "Edge", "box_width", "edges_of", "node_boxes", "to_png", "to_svg"]
 
 Vertex = str | tuple[int, int]
 """A node's name, or an edge's number and a layer that the edge passes through."""
@@ -320,7 +320,7 @@ def _size_boxes(layers: list[Vertices], chains: list[Vertices]) -> tuple[dict[st
     widths: dict[str, float] = {}
     for (name, _), numbers in sorted(borders.items()):
         room = min(PORTS_WIDEST, PORT_GAP * (len(numbers) - 1)) + 2 * BOX_PADDING
-        widths[name] = max(widths.get(name, 0.0), _box_width(name), room)
+        widths[name] = max(widths.get(name, 0.0), box_width(name), room)
     offsets: dict[tuple[int, int], float] = {}
     for (name, end), numbers in borders.items():
         gap = min(1.6 * PORT_GAP, (widths[name] - 2 * BOX_PADDING) / max(1, len(numbers) - 1))
@@ -339,7 +339,7 @@ def _text_width(text: str, size: float = FONT_SIZE) -> float:
     return total
 
 
-def _box_width(name: str) -> float:
+def box_width(name: str) -> float:
     """Return the width that a name needs."""
     return max(2 * BOX_PADDING, _text_width(name)) + 2 * BOX_PADDING
 
@@ -429,14 +429,14 @@ def _place_isolated(names: list[str], others: list[Box]) -> dict[str, Box]:
     top = max((box.y + BOX_HEIGHT + LAYER_GAP for box in others), default=0.0)
     rows: list[list[str]] = [[]]
     for name in names:
-        if rows[-1] and sum(BOX_GAP + _box_width(other) for other in [*rows[-1], name]) > max(ROW_WIDEST, right - left):
+        if rows[-1] and sum(BOX_GAP + box_width(other) for other in [*rows[-1], name]) > max(ROW_WIDEST, right - left):
             rows.append([])
         rows[-1].append(name)
     placed: dict[str, Box] = {}
     for number, row in enumerate(rows):
-        x = (left + right + BOX_GAP - sum(BOX_GAP + _box_width(name) for name in row)) / 2
+        x = (left + right + BOX_GAP - sum(BOX_GAP + box_width(name) for name in row)) / 2
         for name in row:
-            placed[name] = Box(x, top + number * (BOX_HEIGHT + BOX_GAP / 2), _box_width(name))
+            placed[name] = Box(x, top + number * (BOX_HEIGHT + BOX_GAP / 2), box_width(name))
             x += placed[name].width + BOX_GAP
     return placed
 

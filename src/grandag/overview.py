@@ -37,11 +37,6 @@ class Cluster(NamedTuple):
     n_edges: int  # among them
     joined: dict[int, int]  # numbers of edges to other clusters by their places in the list, most first
 
-    @property
-    def label(self) -> str:
-        """The cluster by the node that has the most edges."""
-        return f"{self.nodes[0]} and {len(self.nodes) - 1:,} more"
-
 
 def is_readable(graph: nx.DiGraph[str]) -> bool:
     """Is the graph small enough to be drawn as a whole?"""
@@ -174,12 +169,13 @@ def _communities(links: nx.Graph[str]) -> list[list[str]]:
 
 
 def cluster_graph(found: Sequence[Cluster]) -> nx.DiGraph[str]:
-    """The largest clusters as nodes; `edges` of a line are the edges between two of them."""
+    """The largest clusters as nodes, counted from 1; `edges` of a line are the edges between two of them."""
     shown = [cluster for cluster in found[:_MOST_CLUSTERS] if len(cluster.nodes) >= _SMALLEST_CLUSTER]
+    labels = [f"{k}: {cluster.nodes[0]} and {len(cluster.nodes) - 1:,} more" for k, cluster in enumerate(shown, 1)]
     graph: nx.DiGraph[str] = nx.DiGraph()
-    graph.add_nodes_from(cluster.label for cluster in shown)
-    for cluster in shown:
+    graph.add_nodes_from(labels)
+    for label, cluster in zip(labels, shown, strict=True):
         for other, count in cluster.joined.items():
             if other < len(shown):
-                graph.add_edge(cluster.label, shown[other].label, undirected=True, edges=count)
+                graph.add_edge(label, labels[other], undirected=True, edges=count)
     return graph

@@ -14,8 +14,10 @@ import pytest
 
 import grandag
 from grandag import overview
+from grandag.cli.fit import learn
 from grandag.cli.simulate import Kind
 from grandag.simulate.mechanisms import KINDS
+from grandag.table import as_table
 from tests.command import GRANDAG, run, run_alone
 from tests.conftest import nonlinear_chain
 
@@ -149,6 +151,28 @@ def test_a_report_changes_no_saved_parameter(finished, table, tmp_path):
     assert with_page["parameters"] == without["parameters"]
     assert grandag.load(tmp_path / "results" / "model.npz").record_A_phi is False
     assert "Entries of Aφ as training proceeds" in (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.parametrize(("d", "recorded"), [(200, True), (201, False)])
+def test_training_is_recorded_for_a_report_unless_that_would_fill_the_memory(d, recorded):
+    given = []
+
+    class Model:
+        record_A_phi = False
+
+        @property
+        def recorded_for_reports(self):
+            return {"record_A_phi": True}
+
+        def set_params(self, **parameters):
+            given.append(parameters)
+            return self
+
+        def fit(self, *_, **__):
+            return self
+
+    learn(Model(), as_table(np.eye(300)[:, :d]), quiet=True, for_report=True)
+    assert given == ([{"record_A_phi": True}, {"record_A_phi": False}] if recorded else [{}, {}])
 
 
 def test_files_and_page_share_one_drawing(table, tmp_path, monkeypatch):

@@ -8,6 +8,8 @@ from grandag.metrics import edge_errors
 from grandag.report import environment, fit_page
 from grandag.reproduction.page import paper_page
 from tests.report.browser import Page, chromium
+from tests.report.large import HOSTILE as HOSTILE_NODE
+from tests.report.large import large_fit
 from tests.reproduction.tables import HOSTILE, METHODS, make_tables
 
 MATRIX = "#table1 table.matrix"
@@ -43,7 +45,19 @@ def fit(session, tmp_path_factory):
     return Page(session, path)
 
 
-@pytest.fixture(params=["paper", "fit"])
+@pytest.fixture(scope="module")
+def large_model():
+    return large_fit()
+
+
+@pytest.fixture(scope="module")
+def large(session, large_model, tmp_path_factory):
+    path = tmp_path_factory.mktemp("pages") / "large.html"
+    path.write_text(fit_page(*large_model, data="genes"), encoding="utf-8")
+    return Page(session, path)
+
+
+@pytest.fixture(params=["paper", "fit", "large"])
 def page(request):
     return request.getfixturevalue(request.param)
 
@@ -74,6 +88,55 @@ def open_cell(page, method, measure_number):
 def open_runs(page, link):
     link.click()
     assert page.wait(page.find("#runs").is_displayed)
+
+
+def drawn_around(page):
+    """What the page shows of a neighbourhood: names in boxes, lines by their titles, rows of the table."""
+    boxes = {box.get_attribute("data-node") for box in page.find_all("#neighbourhood g.node")}
+    lines = [title.get_attribute("textContent") for title in page.find_all("#neighbourhood .drawing g > title")]
+    rows = [
+        [cell.text for cell in row.find_elements("css selector", "td")]
+        for row in page.find_all("#neighbourhood tbody tr")
+    ]
+    return boxes, sorted(line.removesuffix(": learned") for line in lines), rows
+
+
+def around(model, node):
+    """The same by the model."""
+    near = {node, *model.graph_.pred[node], *model.graph_.succ[node]}
+    return near, sorted(f"{source} → {target}" for source, target in model.graph_.subgraph(near).edges)
+
+
+def test_a_large_graph_opens_at_the_node_with_the_most_edges_and_goes_on_to_others(large, large_model):
+    model = large_model[0]
+    large.open()
+    hub = max(model.names_, key=model.graph_.degree)
+    boxes, lines, rows = drawn_around(large)
+    assert (boxes, lines) == around(model, hub)
+    assert sorted((name, role) for name, role, *_ in rows) == sorted(
+        [(name, "a cause") for name in model.graph_.pred[hub]]
+        + [(name, "an effect") for name in model.graph_.succ[hub]]
+    )
+    assert large.find("#around-status").text == f"{len(rows)} edges of {hub}"
+    heights = {box.get_attribute("data-node"): box.location["y"] for box in large.find_all("#neighbourhood g.node")}
+    assert all(heights[cause] < heights[hub] for cause in model.graph_.pred[hub])
+    assert all(heights[effect] > heights[hub] for effect in model.graph_.succ[hub])
+    other = rows[0][0]
+    large.find("#neighbourhood tbody button").click()
+    assert large.find("#around-name").get_attribute("value") == other
+    assert drawn_around(large)[:2] == around(model, other)
+
+
+def test_a_node_is_chosen_by_its_name_whatever_the_name(large, large_model):
+    large.open()
+    chooser = large.find("#around-name")
+    chooser.clear()
+    chooser.send_keys(HOSTILE_NODE)
+    assert large.wait(lambda: HOSTILE_NODE in large.find("#around-status").text)
+    assert drawn_around(large)[:2] == around(large_model[0], HOSTILE_NODE)
+    chooser.send_keys("?")
+    assert large.find("#around-status").text == "There is no variable of this name."
+    assert large.messages() == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -1,7 +1,9 @@
 """The page of one fit: what it shows of which method."""
 
+import json
 from dataclasses import replace
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,6 +15,7 @@ from grandag.report import fit_page
 from grandag.report.partial_effects import partial_effect
 from tests.conftest import nonlinear_chain
 from tests.report.html import addresses, parse
+from tests.report.large import large_fit
 
 NAMES = ("do<b>se", 'respo"nse', "out & come")
 TRUTH = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], dtype=bool)
@@ -141,6 +144,48 @@ def test_frequencies_are_listed(frame):
     heads = [head.text.strip() for head in tree.one("table", class_="edges").one("thead").all("th")]
     assert heads == ["Edge", "strength", "p value", "degrees of freedom", "explained", "frequency"]
     assert tree.one("table", class_="edges").one("tbody").all("tr")[0].all("td")[-1].text == "0.88"
+
+
+def test_a_large_graph_has_neighbourhoods_and_clusters():
+    model, data = large_fit()
+    page = fit_page(model, data)
+    tree = parse(page)
+    assert tree.one("div", class_="drawing", aria_label="Drawing of the graph").all("g", class_="edge")
+    assert "The strongest of 170 edges: " in tree.one("section", id="graph").text
+    facts = json.loads(tree.one("script", id="large-graph").text)
+    edges = {(facts["names"][source], facts["names"][target]) for source, target, *_ in facts["edges"]}
+    assert edges == set(model.graph_.edges)
+    assert [edge[3:] for edge in facts["edges"]] == [
+        [f"{edge.strength:.3f}", f"{edge.explained:.1%}"] for edge in model.edges_.itertuples()
+    ]
+    assert {option.attributes["value"] for option in tree.all("option")} == set(model.names_)
+    rows = [
+        [cell.text for cell in row.all("td")] for row in tree.one("table", class_="clusters").one("tbody").all("tr")
+    ]
+    isolated = nx.number_of_isolates(model.graph_)
+    assert f" {isolated} variables have no edges" in tree.one("section", id="clusters").text
+    assert sum(int(row[0]) for row in rows) == len(model.names_) - isolated
+    assert "</script><b>" not in page
+    assert all(address.startswith(("#", "data:,")) for address in addresses(tree))
+
+
+def test_a_small_graph_has_neither(frame):
+    tree = parse(fit_page(RandomGraph(n_edges=2, random_state=1).fit(frame), frame))
+    assert not [section for name in ("around", "clusters") for section in tree.all("section", id=name)]
+
+
+def test_a_page_of_1000_variables_is_no_heavier_than_a_photo():
+    """An issue asks for less than 20 MB."""
+    model, data = large_fit(1000, 1000)
+    assert len(fit_page(model, data).encode()) < 3e6
+
+
+def test_of_very_many_edges_the_strongest_are_listed(frame, monkeypatch):
+    monkeypatch.setitem(fit_page.__globals__, "_MOST_ROWS", 1)
+    model = RandomGraph(n_edges=3, random_state=1).fit(frame)
+    tree = parse(fit_page(model, frame))
+    assert len(edges_of(tree)) == 1
+    assert "2 weaker edges are left out here" in tree.one("section", id="edges").text
 
 
 def test_no_edges(frame):

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["DATA_HELP", "DEFAULT_METHOD", "METHOD_NAMES", "fit", "learn", "show"]
 
 DEFAULT_METHOD = "grandag"
+_MOST_RECORDED = 200
+"""Variables of a fit that is recorded for its report: a copy of A_phi for every evaluation is 4 d^2 bytes each."""
 METHOD_NAMES = f"[{'|'.join(METHODS)}]"
 
 
@@ -142,7 +144,7 @@ def learn(model: StructureLearner, table: Table, *, quiet: bool, for_report: boo
     """Fit with a progress line; what a report needs is recorded without a trace in the parameters."""
     if quiet:
         logging.getLogger("grandag").setLevel(logging.ERROR)
-    recorded = model.recorded_for_reports if for_report else {}
+    recorded = model.recorded_for_reports if for_report and len(table.names) <= _MOST_RECORDED else {}
     before = {name: getattr(model, name) for name in recorded}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what there is to warn of is shown with the result

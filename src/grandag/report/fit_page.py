@@ -15,6 +15,7 @@ from grandag.methods.estimator import StructureLearner
 from grandag.metrics.matching import matched
 from grandag.report.environment import environment as this_environment
 from grandag.report.facts import FitSummary, headline
+from grandag.report.large_graph import large_graph
 from grandag.report.page import render
 from grandag.report.partial_effects import partial_effect, partial_effect_chart
 from grandag.report.training_charts import connectivity_chart, training_charts
@@ -23,8 +24,8 @@ from grandag.table import Table, as_table
 
 __all__ = ["fit_page", "page_of"]
 
-_MOST_CURVES = 200
-"""The strongest; the page says how many more there are."""
+_MOST_CURVES, _MOST_ROWS = 200, 5000
+"""Of the strongest edges, curves and rows of the table; the page says how many more there are."""
 
 
 def fit_page(
@@ -70,7 +71,9 @@ def page_of(fit: FitSummary, table: Table, *, truth: Any = None, environment: Ma
         facts=fit.facts,
         headline=headline(fit.facts),
         drawing=Markup(fit.svg),
-        edges=_edges(fit.facts["edges"], adjacency, names, true),
+        large=large_graph(fit),
+        edges=_edges(fit.facts["edges"][:_MOST_ROWS], adjacency, names, true),
+        n_unlisted=max(0, len(fit.edges) - _MOST_ROWS),
         missing=[] if true is None else _missing(adjacency, names, true),
         has_truth=true is not None,
         charts=[*training_charts(learned), *connectivity_chart(learned, true, fit.facts["parameters"])],

@@ -1,5 +1,5 @@
 "use strict";
-// Sorting and filtering of the tables, and the runs of a cell with their graphs, which are drawn when they are opened.
+// Sorting and filtering of tables, what is around a node, and the runs of a cell with their graphs, drawn when opened.
 {
   const SVG = "http://www.w3.org/2000/svg";
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
@@ -175,7 +175,7 @@
     return { group, points: [start, middle, end] };
   }
 
-  function drawGraph(graph, learned, height) {
+  function drawGraph(graph, learned, height, label = "The learned graph beside the true one") {
     const edges = compareGraphs(graph, learned).map((edge) => ({ ...edge, ...drawEdge(edge, graph.boxes, height, graph.names) }));
     const corners = graph.boxes.flatMap(([x, y, width]) => [[x, y], [x + width, y + height]]);
     const points = [...corners, ...edges.flatMap((edge) => edge.points)];
@@ -183,13 +183,13 @@
     const [top, bottom] = [Math.min, Math.max].map((end) => points.reduce((so, point) => end(so, point[1]), points[0][1]));
     const width = right - left + 24, tall = bottom - top + 24;
     const drawing = element("svg", {
-      width: Math.ceil(width), height: Math.ceil(tall), role: "img", "aria-label": "The learned graph beside the true one",
+      width: Math.ceil(width), height: Math.ceil(tall), role: "img", "aria-label": label,
       viewBox: `${(left - 12).toFixed(1)} ${(top - 12).toFixed(1)} ${width.toFixed(1)} ${tall.toFixed(1)}`,
     }, ...edges.map((edge) => edge.group));
     graph.boxes.forEach(([x, y, wide], node) => {
       const frame = element("rect", { x, y, width: wide, height, rx: 7 });
       const name = element("text", { x: x + wide / 2, y: y + height / 2 + 4.5 }, graph.names[node]);
-      drawing.append(element("g", { class: "node" }, frame, name));
+      drawing.append(element("g", { class: "node", "data-node": graph.names[node] }, frame, name));
     });
     const zoom = element("button", { type: "button", class: "zoom", "aria-pressed": "false" }, "Full size");
     return [legend(edges), zoom, element("div", { class: "drawing", role: "region", "aria-label": "Drawing", tabindex: "0" }, drawing)];
@@ -220,6 +220,94 @@
       list.append(element("li", {}, line, `${text}: ${count}`));
     }
     return list;
+  }
+
+  // What is around a node of a large graph
+
+  const chooser = document.getElementById("around-name");
+  const large = chooser && JSON.parse(document.getElementById("large-graph").textContent);
+  const MOST_NEIGHBOURS = 30, WIDEST_ROW = 900, BOX_GAP = 28, ROW_GAP = 70;
+
+  /** Rows of nodes that are no wider than the page likes. */
+  function rowsOf(nodes) {
+    const rows = [];
+    let width = Infinity;
+    for (const node of nodes) {
+      width += large.widths[node] + BOX_GAP;
+      if (width > WIDEST_ROW) {
+        rows.push([]);
+        width = large.widths[node];
+      }
+      rows.at(-1).push(node);
+    }
+    return rows;
+  }
+
+  /** Boxes by node: each row in the middle, below the one before. */
+  function placeRows(rows) {
+    const boxes = new Map();
+    rows.forEach((row, number) => {
+      const total = row.reduce((sum, node) => sum + large.widths[node] + BOX_GAP, -BOX_GAP);
+      let x = -total / 2;
+      for (const node of row) {
+        boxes.set(node, [x, number * (large.height + ROW_GAP), large.widths[node]]);
+        x += large.widths[node] + BOX_GAP;
+      }
+    });
+    return boxes;
+  }
+
+  /** Causes above the node; effects, and neighbours by edges without direction, below it. */
+  function drawNeighbourhood(node, edges) {
+    const causes = edges.filter(([, target, directed]) => target === node && directed).map(([source]) => source);
+    const others = edges.map(([source, target]) => (source === node ? target : source)).filter((other) => !causes.includes(other));
+    const boxes = placeRows([...rowsOf(causes), [node], ...rowsOf(others)]);
+    const members = [...boxes.keys()], place = new Map(members.map((member, number) => [member, number]));
+    const graph = { names: members.map((member) => large.names[member]), boxes: [...boxes.values()] };
+    const inside = large.edges.filter(([source, target]) => boxes.has(source) && boxes.has(target));
+    const pairs = inside.flatMap(([source, target, directed]) => (directed ? [[source, target]] : [[source, target], [target, source]]));
+    const coded = pairs.map(([source, target]) => place.get(source) * members.length + place.get(target));
+    const [, zoom, drawing] = drawGraph(graph, coded, large.height, `Causes and effects of ${large.names[node]}`);
+    all(".node", drawing)[place.get(node)].classList.add("chosen");
+    return [zoom, drawing];
+  }
+
+  /** The edges of a node as a table; a button goes on to the other end. */
+  function neighbourTable(node, edges) {
+    const head = element("tr", {}, ...["Variable", "is", ...large.columns].map((name) => element("th", { scope: "col" }, name)));
+    const rows = edges.map(([source, target, directed, ...facts]) => {
+      const name = large.names[source === node ? target : source];
+      const role = !directed ? "joined, direction open" : source === node ? "an effect" : "a cause";
+      const button = element("button", { type: "button", class: "show", "data-node": name }, name);
+      return element("tr", {}, element("td", {}, button), element("td", {}, role), ...facts.map((fact) => element("td", {}, fact)));
+    });
+    const table = element("table", { class: "list" }, element("thead", {}, head), element("tbody", {}, ...rows));
+    return element("div", { class: "scroll", role: "region", "aria-label": `Edges of ${large.names[node]}`, tabindex: "0" }, table);
+  }
+
+  function showAround(name) {
+    const node = large.names.indexOf(name), status = document.getElementById("around-status");
+    if (node < 0) {
+      status.value = name ? "There is no variable of this name." : "";
+      return;
+    }
+    const edges = large.edges.filter(([source, target]) => source === node || target === node);
+    const shown = edges.slice(0, MOST_NEIGHBOURS); // strongest first
+    chooser.value = name;
+    const which = shown.length < edges.length ? `, the ${shown.length} strongest drawn` : "";
+    status.value = `${edges.length} edge${edges.length === 1 ? "" : "s"} of ${name}${which}`;
+    document.getElementById("neighbourhood").replaceChildren(...drawNeighbourhood(node, shown), neighbourTable(node, edges));
+    offerZoom();
+  }
+
+  if (chooser) {
+    chooser.form.addEventListener("submit", (event) => event.preventDefault());
+    for (const kind of ["input", "change"]) chooser.addEventListener(kind, () => showAround(chooser.value));
+    document.getElementById("neighbourhood").addEventListener("click", (event) => {
+      const other = event.target.closest("[data-node]");
+      if (other) showAround(other.dataset.node);
+    });
+    showAround(large.names[large.start]);
   }
 
   // Runs of a cell
