@@ -44,6 +44,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/equivalence.py
 	$(BIN)/python benchmarks/simulation.py
 	$(BIN)/python benchmarks/concerns.py
+	$(BIN)/python benchmarks/large_graphs.py
 	$(BIN)/python benchmarks/generalised_score.py
 	$(BIN)/python benchmarks/evidence_speed.py
 

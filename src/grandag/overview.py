@@ -156,12 +156,11 @@ def clusters(graph: nx.DiGraph[str]) -> list[Cluster]:
 def _communities(links: nx.Graph[str]) -> list[list[str]]:
     """Greedy modularity (Clauset, Newman and Moore 2004), whatever the strength of edges.
 
-    Nodes are numbers on the way, in the order of their names: sets of texts have another order in each process.
+    Where two groups might be joined as well as two others, the order of names decides, not that of columns or edges.
     """
     names = sorted(links)
     place = {name: number for number, name in enumerate(names)}
-    pairs = [(place[one], place[other]) for one, other in links.edges]
-    numbered: nx.Graph[int] = nx.Graph(sorted((min(pair), max(pair)) for pair in pairs))
+    numbered: nx.Graph[int] = nx.Graph((place[one], place[other]) for one, other in links.edges)
     found = nx.community.greedy_modularity_communities(numbered) if names else []
     return sorted(
         ([names[number] for number in sorted(group)] for group in found), key=lambda group: (-len(group), group)
