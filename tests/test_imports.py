@@ -25,6 +25,7 @@ LAYERS = (
         "graph",
         "knowledge",
         "parameters",
+        "executors",
     ),
     ("engine", "gam"),
     ("evidence",),
@@ -38,7 +39,7 @@ LAYERS = (
 """The rooms from bottom to top: a room imports from its own layer and from those below it."""
 
 IMPORTS = {
-    "cli": "comparison datasets graph learned methods metrics parameters progress reading refinement report "
+    "cli": "comparison datasets executors graph learned methods metrics parameters progress reading refinement report "
     "reproduction resampling showing simulate table tuning version wording writing",
     "comparison": "graph learned methods parameters progress table tuning wording",
     "datasets": "",
@@ -46,6 +47,7 @@ IMPORTS = {
     "drawing": "",
     "engine": "writing",
     "evidence": "engine graph progress",
+    "executors": "version",
     "gam": "engine progress table",
     "graph": "drawing incoming writing",
     "incoming": "",
@@ -60,7 +62,7 @@ IMPORTS = {
     "reading": "incoming table",
     "refinement": "diagnostics engine evidence graph knowledge learned methods parameters progress table wording",
     "report": "comparison drawing learned methods metrics model parameters showing table version wording",
-    "reproduction": "datasets drawing graph methods metrics report simulate table tuning version writing",
+    "reproduction": "datasets drawing executors graph methods metrics report simulate table tuning version writing",
     "resampling": "diagnostics graph knowledge learned parameters progress table wording",
     "showing": "drawing wording",
     "simulate": "graph parameters table version",

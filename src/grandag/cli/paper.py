@@ -93,6 +93,7 @@ def paper(
     ] = False,
 ) -> None:
     """Reproduce a table or figure of the paper, and print our results beside the paper's."""
+    from grandag.executors import ClusterLostError
     from grandag.reproduction.run import Execution, reproduce, write_results
     from grandag.reproduction.store import Store
 
@@ -114,12 +115,14 @@ def paper(
                 n_trials=trials,
                 authors=authors_data,
                 retry=retry,
-                execution=Execution(n_jobs, cluster, time_limit),
+                execution=Execution(-1 if n_jobs is None else n_jobs, cluster, time_limit),
                 quiet=quiet,
             )
     except KeyboardInterrupt:
         typer.echo(f"Interrupted. Finished jobs are in {store}; the same command continues from there.", err=True)
         raise typer.Exit(INTERRUPTED) from None
+    except ClusterLostError as error:
+        raise ClusterLostError(f"{error} Finished jobs are stored: run it again to continue.") from None
     written = write_results(reproduction, output) if output is not None else []
     if not quiet:
         _print(reproduction.tables(), written)

@@ -7,13 +7,13 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from joblib import cpu_count
+from joblib import effective_n_jobs
 from rich.console import Console
 
+from grandag.executors import Failure, cluster_size, open_executor
 from grandag.report import environment
-from grandag.reproduction.executors import cluster_size, run_locally, run_on_cluster
 from grandag.reproduction.figure1 import curves_csv, curves_svg
-from grandag.reproduction.jobs import Job, JobResult
+from grandag.reproduction.jobs import Job, JobResult, failure
 from grandag.reproduction.monitor import Tally, watching
 from grandag.reproduction.page import paper_page
 from grandag.reproduction.plan import Planned, plan
@@ -22,6 +22,7 @@ from grandag.reproduction.result_table import ResultTable
 from grandag.reproduction.specification import Experiment
 from grandag.reproduction.store import Store
 from grandag.reproduction.tabulate import tabulate
+from grandag.reproduction.tasks import work
 from grandag.writing import replacing_directory
 
 __all__ = ["Execution", "Reproduction", "reproduce", "write_results"]
@@ -29,21 +30,27 @@ __all__ = ["Execution", "Reproduction", "reproduce", "write_results"]
 
 @dataclass(frozen=True)
 class Execution:
-    """Where jobs run, and how long each may take in seconds. `n_jobs=None` stands for one job per core."""
+    """Where jobs run, and how long each may take in seconds. `n_jobs=-1` stands for one job per core."""
 
-    n_jobs: int | None = None
+    n_jobs: int = -1
     cluster: str | None = None
     time_limit: float = 12 * 3600.0
 
     def run(self, jobs: Sequence[Job]) -> Generator[tuple[Job, JobResult]]:
         """Run the jobs; each comes with its result as soon as it is finished."""
-        if self.cluster is not None:
-            return run_on_cluster(jobs, self.cluster, self.time_limit)
-        return run_locally(jobs, self.size(), self.time_limit)
+        where = open_executor(n_jobs=self.n_jobs, cluster=self.cluster, time_limit=self.time_limit)
+        with where as executor, closing(executor.run(work, jobs)) as finished:
+            for job, result in finished:
+                if not isinstance(result, Failure):
+                    yield job, result
+                elif result.is_late:
+                    yield job, failure(job, result.reason, "out of time", self.time_limit)
+                else:
+                    yield job, failure(job, result.reason)
 
     def size(self) -> int:
         """The number of jobs that run at the same time."""
-        return cluster_size(self.cluster) if self.cluster is not None else self.n_jobs or int(cpu_count())
+        return cluster_size(self.cluster) if self.cluster is not None else int(effective_n_jobs(self.n_jobs))
 
 
 @dataclass(frozen=True)
