@@ -114,6 +114,12 @@ def test_code_of_a_page_runs(page, tmp_path, monkeypatch):
     run(page, tmp_path)
 
 
+def test_code_of_the_page_on_clusters_runs(tmp_path, monkeypatch):
+    pytest.importorskip("distributed", reason="the cluster is in the extra cluster")
+    monkeypatch.chdir(tmp_path)
+    assert run("clusters", tmp_path)["refits"].n_done == 4
+
+
 def test_tutorial_is_what_running_it_gives(tmp_path):
     """Numbers, and the widths of columns, may differ between machines."""
     from tools import run_tutorial

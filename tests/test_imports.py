@@ -41,7 +41,7 @@ LAYERS = (
 IMPORTS = {
     "cli": "comparison datasets executors graph learned methods metrics parameters progress reading refinement report "
     "reproduction resampling showing simulate table tuning version wording writing",
-    "comparison": "graph learned methods parameters progress table tuning wording",
+    "comparison": "executors graph learned methods parameters progress table tuning wording",
     "datasets": "",
     "diagnostics": "gam table wording",
     "drawing": "",
@@ -63,12 +63,12 @@ IMPORTS = {
     "refinement": "diagnostics engine evidence graph knowledge learned methods parameters progress table wording",
     "report": "comparison drawing learned methods metrics model parameters showing table version wording",
     "reproduction": "datasets drawing executors graph methods metrics report simulate table tuning version writing",
-    "resampling": "diagnostics graph knowledge learned parameters progress table wording",
+    "resampling": "diagnostics executors graph knowledge learned parameters progress table wording",
     "showing": "drawing wording",
     "simulate": "graph parameters table version",
     "table": "incoming",
     "table_diagnostics": "diagnostics table wording",
-    "tuning": "knowledge learned methods parameters progress table version wording writing",
+    "tuning": "executors knowledge learned methods parameters progress table version wording writing",
     "version": "",
     "wording": "",
     "writing": "",

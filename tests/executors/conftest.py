@@ -4,14 +4,15 @@ import json
 import os
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from grandag.executors import ClusterError, cluster_size
 from grandag.executors import cluster as dask_cluster
-from tests.executors.machinery import LONG, wait_for
+from tests.executors.machinery import wait_for
 
 ROOT = Path(__file__).parents[2]
 
@@ -39,7 +40,7 @@ def running_cluster(folder):
     try:
         wait_for(lambda: file.exists() and file.read_text().rstrip().endswith("}"))
         address = json.loads(file.read_text())["address"]
-        wait_for(lambda: dask_cluster.cluster_size(address) == 2)
+        wait_for(lambda: n_threads(address) == 2)
         yield SimpleNamespace(address=address, workers=workers, scheduler=scheduler, folder=folder)
     finally:
         for process in [*workers, scheduler]:
@@ -47,11 +48,17 @@ def running_cluster(folder):
             process.wait()
 
 
+def n_threads(address):
+    """None while there is no answer."""
+    with suppress(ClusterError):
+        return cluster_size(address)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def patience():
-    """However busy the machine is, a scheduler that was started answers."""
+    """Also where the machine is busy, a scheduler that is there answers in time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dask_cluster, "_PATIENCE", LONG)
+        patch.setattr(dask_cluster, "_PATIENCE", 60)
         yield
 
 

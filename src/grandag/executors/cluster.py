@@ -101,7 +101,9 @@ class Cluster:
 
     @contextmanager
     def _reachable(self) -> Iterator[None]:
-        """Dask's errors about connections in one sentence."""
+        """Dask's errors about connections in one sentence, and at once where it knows that there is none any more."""
+        if self._client.status != "running":
+            raise self._lost()
         try:
             yield
         except (OSError, _distributed().CancelledError):
@@ -124,7 +126,7 @@ def _distributed() -> Any:
     try:
         import distributed
     except ImportError:
-        raise ClusterError("--cluster needs the package distributed: pip install 'grandag[cluster]'.") from None
+        raise ClusterError("A cluster needs the package distributed: pip install 'grandag[cluster]'.") from None
     for name in ("distributed", "distributed.client", "tornado.application"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # a lost scheduler is ours to say, without tracebacks
     return distributed
