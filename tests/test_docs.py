@@ -70,6 +70,15 @@ def test_pages_agree_on_the_time_that_the_tests_take():
         assert "about eight minutes on two free cores" in " ".join(page.read_text(encoding="utf-8").split())
 
 
+def test_the_cost_of_the_papers_tables_is_that_of_their_runs():
+    text = (DOCS / "reproducing.md").read_text(encoding="utf-8")
+    runs = re.findall(r": ([\d,]+) jobs of [\d,]+, (\d+) CPU\s+minutes", text)
+    n_jobs, n_minutes = (sum(int(run[k].replace(",", "")) for run in runs) for k in (0, 1))
+    page = " ".join((DOCS / "clusters.md").read_text(encoding="utf-8").split())
+    assert f"were {n_jobs:,} jobs of {n_minutes} CPU minutes together: on 100 cores three minutes" in page
+    assert 2.5 < n_minutes / 100 < 3.5
+
+
 def in_the_environment(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     source = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])

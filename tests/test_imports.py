@@ -62,7 +62,8 @@ IMPORTS = {
     "reading": "incoming table",
     "refinement": "diagnostics engine evidence graph knowledge learned methods parameters progress table wording",
     "report": "comparison drawing learned methods metrics model parameters showing table version wording",
-    "reproduction": "datasets drawing executors graph methods metrics report simulate table tuning version writing",
+    "reproduction": "datasets drawing executors graph methods metrics report simulate table tuning version wording "
+    "writing",
     "resampling": "diagnostics executors graph knowledge learned parameters progress table wording",
     "showing": "drawing wording",
     "simulate": "graph parameters table version",

@@ -52,6 +52,14 @@ def test_columns_that_the_authors_did_not_release_are_left_out_of_all(run, autho
     assert "Table 12: " not in result.stdout
 
 
+def test_estimate_runs_nothing(run, monkeypatch):
+    assert run("table1", *FEW).exit_code == 0
+    monkeypatch.setattr(Execution, "run", lambda *_: pytest.fail("a job was run"))
+    result = run("table1", *FEW[:-1], "7", "--estimate", "100")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("7 jobs: 0 s of CPU time, 0 s on 100 cores")
+
+
 def test_quiet(run):
     result = run("table1", *FEW, "--quiet")
     assert (result.exit_code, result.output) == (0, "")

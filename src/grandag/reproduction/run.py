@@ -12,6 +12,7 @@ from rich.console import Console
 
 from grandag.executors import Failure, cluster_size, open_executor
 from grandag.report import environment
+from grandag.reproduction.estimate import Estimate, estimate
 from grandag.reproduction.figure1 import curves_csv, curves_svg
 from grandag.reproduction.jobs import Job, JobResult, failure
 from grandag.reproduction.monitor import Tally, watching
@@ -25,7 +26,7 @@ from grandag.reproduction.tabulate import tabulate
 from grandag.reproduction.tasks import work
 from grandag.writing import replacing_directory
 
-__all__ = ["Execution", "Reproduction", "reproduce", "write_results"]
+__all__ = ["Execution", "Reproduction", "cost", "reproduce", "write_results"]
 
 
 @dataclass(frozen=True)
@@ -96,11 +97,8 @@ def reproduce(
         console: Console for the progress; default: standard error.
     """
     execution = execution or Execution()
-    planned = {
-        experiment.name: plan(experiment, n_datasets=n_datasets, n_trials=n_trials, authors=authors)
-        for experiment in experiments
-    }
-    jobs = {item.job.key: item.job for items in planned.values() for item in items}
+    planned = _planned(experiments, n_datasets, n_trials, authors)
+    jobs = _jobs(planned)
     results = store.get(jobs)
     if retry:
         unsuccessful = [key for key, result in results.items() if result.status != "done"]
@@ -118,6 +116,34 @@ def reproduce(
             latest.note(job)
             watch(job, result)
     return reproduction
+
+
+def cost(
+    experiments: Sequence[Experiment],
+    store: Store,
+    n_cores: int,
+    *,
+    n_datasets: int | None = None,
+    n_trials: int = 50,
+    authors: Path | None = None,
+) -> Estimate:
+    """What `reproduce` with an empty store would cost on so many cores, from jobs in this one that are like its own."""
+    jobs = _jobs(_planned(experiments, n_datasets, n_trials, authors))
+    return estimate(list(jobs.values()), store.get(jobs), n_cores)
+
+
+def _planned(
+    experiments: Sequence[Experiment], n_datasets: int | None, n_trials: int, authors: Path | None
+) -> dict[str, Sequence[Planned]]:
+    return {
+        experiment.name: plan(experiment, n_datasets=n_datasets, n_trials=n_trials, authors=authors)
+        for experiment in experiments
+    }
+
+
+def _jobs(planned: Mapping[str, Sequence[Planned]]) -> dict[str, Job]:
+    """All jobs by key; one that several experiments need is there once."""
+    return {item.job.key: item.job for items in planned.values() for item in items}
 
 
 class _Latest:
