@@ -166,6 +166,18 @@ def test_workers_of_another_version_are_refused():
         dask_cluster.work_remotely(b"", None, "", LONG, "another")
 
 
+@pytest.mark.parametrize("error", [ModuleNotFoundError("No module named 'grandag'"), RuntimeError("Deserialization")])
+def test_a_cluster_without_the_library(cluster, monkeypatch, error):
+    monkeypatch.setattr("distributed.Future.exception", lambda _: error)
+    with (
+        pytest.raises(ClusterError, match=r"needs grandag .* on its scheduler and its workers"),
+        open_executor(cluster=cluster.address) as executor,
+    ):
+        dict(executor.run(add, [1]))
+    with pytest.raises(ClusterError, match="needs grandag"), open_executor(SHARED, cluster=cluster.address):
+        pass
+
+
 def test_no_scheduler(monkeypatch):
     pytest.importorskip("distributed", reason="the cluster is in the extra cluster")
     monkeypatch.setattr(dask_cluster, "_PATIENCE", 0.5)

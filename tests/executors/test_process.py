@@ -89,6 +89,15 @@ def test_a_job_whose_process_dies_has_failed(process):
 
 
 @needs_proc
+def test_a_process_ends_with_its_owner():
+    process = JobProcess()
+    process.run(GOOD, None, LONG)
+    pid = process._process.pid
+    del process
+    assert not is_alive(pid)
+
+
+@needs_proc
 def test_a_process_ends_with_the_one_that_started_it():
     code = (
         "from grandag.executors.process import JobProcess; from tests.executors.test_process import ENDLESS\n"

@@ -78,6 +78,8 @@ class Cluster:
         with self._reachable(), dask.config.set({"distributed.admin.large-graph-warning-threshold": sys.maxsize}):
             future = self._client.submit(_same, content, key=f"{self._name}-shared")
             _distributed().wait(future)
+            if (error := self._error(future)) is not None:
+                raise error
             self._client.replicate(future)
         return future
 
@@ -88,16 +90,25 @@ class Cluster:
             return self._client.submit(work_remotely, *arguments, key=key)
 
     def _answer(self, future: Any) -> bytes | Failure:
-        if future.status == "cancelled":
-            raise self._lost()
-        error = future.exception()
-        if isinstance(error, ClusterError):
-            raise error
-        if error is not None:
+        if (error := self._error(future)) is not None:
             return Failure(f"{type(error).__name__}: {error}")
         with self._reachable():
             answer: bytes | Failure = future.result()
         return answer
+
+    def _error(self, future: Any) -> Exception | None:
+        """What Dask has against a task of ours; raised if it would have it against all of them."""
+        if future.status == "cancelled":
+            raise self._lost()
+        error: Exception | None = future.exception()
+        if isinstance(error, ClusterError):
+            raise error
+        if isinstance(error, ImportError | AttributeError | RuntimeError):  # raised where our functions are unpacked
+            raise ClusterError(
+                f"The cluster at {self._address!r} needs grandag {__version__} on its scheduler and its workers, and "
+                f"has something else ({type(error).__name__})."
+            )
+        return error
 
     @contextmanager
     def _reachable(self) -> Iterator[None]:

@@ -99,6 +99,9 @@ class JobProcess:
             _end(self._process)
             self._process = None
 
+    def __del__(self) -> None:
+        self.close()  # of a worker's thread that has ended
+
     def _running(self) -> subprocess.Popen[bytes]:
         if self.is_closed:
             raise RuntimeError("This worker was closed.")

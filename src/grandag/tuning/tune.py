@@ -9,7 +9,7 @@ import json
 import math
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -251,8 +251,12 @@ def tune(
     ended_by: BaseException | None = None
     try:
         where = open_executor(table, n_jobs=n_jobs, cluster=cluster)
-        with searching(sampler, searched, fixed, seed) as search, where as executor:
-            for trial in _run(search, task, trials, limits, executor):
+        with (
+            searching(sampler, searched, fixed, seed) as search,
+            where as executor,
+            closing(_run(search, task, trials, limits, executor)) as finished,
+        ):
+            for trial in finished:
                 done.append(trial)
                 if listener is not None:
                     listener(_progress(done, trials))
@@ -305,7 +309,7 @@ class _Limits:
         return min(self._of_one, self._end - time.monotonic())
 
 
-def _run(search: Search, task: _Task, n_trials: int, limits: _Limits, executor: Executor) -> Iterator[Trial]:
+def _run(search: Search, task: _Task, n_trials: int, limits: _Limits, executor: Executor) -> Generator[Trial]:
     """Trials as they are finished, round by round, until there is no time for another one."""
     n_done = 0
     while n_done < n_trials:
