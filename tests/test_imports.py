@@ -25,6 +25,7 @@ LAYERS = (
         "graph",
         "knowledge",
         "parameters",
+        "executors",
     ),
     ("engine", "gam"),
     ("evidence",),
@@ -38,14 +39,15 @@ LAYERS = (
 """The rooms from bottom to top: a room imports from its own layer and from those below it."""
 
 IMPORTS = {
-    "cli": "comparison datasets graph learned methods metrics parameters progress reading refinement report "
+    "cli": "comparison datasets executors graph learned methods metrics parameters progress reading refinement report "
     "reproduction resampling showing simulate table tuning version wording writing",
-    "comparison": "graph learned methods parameters progress table tuning wording",
+    "comparison": "executors graph learned methods parameters progress table tuning wording",
     "datasets": "",
     "diagnostics": "gam table wording",
     "drawing": "",
     "engine": "writing",
     "evidence": "engine graph progress",
+    "executors": "version",
     "gam": "engine progress table",
     "graph": "drawing incoming writing",
     "incoming": "",
@@ -60,13 +62,14 @@ IMPORTS = {
     "reading": "incoming table",
     "refinement": "diagnostics engine evidence graph knowledge learned methods parameters progress table wording",
     "report": "comparison drawing learned methods metrics model parameters showing table version wording",
-    "reproduction": "datasets drawing graph methods metrics report simulate table tuning version writing",
-    "resampling": "diagnostics graph knowledge learned parameters progress table wording",
+    "reproduction": "datasets drawing executors graph methods metrics report simulate table tuning version wording "
+    "writing",
+    "resampling": "diagnostics executors graph knowledge learned parameters progress table wording",
     "showing": "drawing wording",
     "simulate": "graph parameters table version",
     "table": "incoming",
     "table_diagnostics": "diagnostics table wording",
-    "tuning": "knowledge learned methods parameters progress table version wording writing",
+    "tuning": "executors knowledge learned methods parameters progress table version wording writing",
     "version": "",
     "wording": "",
     "writing": "",

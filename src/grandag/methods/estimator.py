@@ -340,6 +340,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         *,
         resamples: int | Sequence[Any] | None = None,
         n_jobs: int | None = -1,
+        cluster: str | None = None,
         random_state: Any = 0,
         **options: Any,
     ) -> Effect:
@@ -352,6 +353,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
                 it, graph and curves. Without it, and without fitted models as `resamples`, there is no interval.
             resamples: Number of refits, by default 20, or models that were fitted to resampled rows.
             n_jobs: Processes for the refits, -1 for all cores.
+            cluster: Address of a Dask scheduler whose workers refit instead of this machine.
             random_state: Seed of the refits and of the draws behind the means.
             options: `low`, `high`, `level` and `n` of `CausalModel.average_effect`.
         """
@@ -361,9 +363,11 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         if isinstance(resamples, int):
             if X is None:
                 raise ParameterError("resamples", "needs the table to refit to: average_effect(cause, outcome, X).")
-            refits = confidence(self, X, resamples, random_state=random_state, n_jobs=n_jobs, keep_models=True)
-            if refits.was_interrupted:  # an interval of fewer refits than asked for would say too much
-                raise KeyboardInterrupt
+            refits = confidence(
+                self, X, resamples, random_state=random_state, n_jobs=n_jobs, cluster=cluster, keep_models=True
+            )
+            if refits.ended_by is not None:  # an interval of fewer refits than asked for would say too much
+                raise refits.ended_by
             resamples = refits.models
         return model.average_effect(cause, outcome, resamples=resamples, random_state=random_state, **options)
 
