@@ -45,7 +45,7 @@ IMPORTS = {
     "diagnostics": "gam table wording",
     "drawing": "",
     "engine": "writing",
-    "evidence": "engine graph progress",
+    "evidence": "engine graph progress table",
     "gam": "engine progress table",
     "graph": "drawing incoming writing",
     "incoming": "",

@@ -165,5 +165,5 @@ def _learned(found: evidence.Refined, aligned: _Aligned) -> Learned:
         values={"evidence": found.evidence},
         notes=(*aligned.notes, *found.notes),
         concerns=(*constant_concerns(table.values, table.names), *interruption(found)),
-    ).with_shares(explained(aligned.varying.values, found.adjacency))
+    ).with_shares(explained(aligned.varying, found.adjacency))
     return learned.with_constants(table.names, np.where(aligned.is_constant, table.values[0], np.nan))
