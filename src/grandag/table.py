@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MANY_ROWS", "MIN_ROWS", "Scaling", "Table", "TableError", "as_frame", "as_table", "blocks",
            "check_unique", "constant_columns", "count_held_out", "draw_rows", "in_double", "is_number",
-           "quartiles", "rows_of", "same_columns", "split_rows", "spread", "suggestion"]  # fmt: skip
+           "not_numbers", "quartiles", "rows_of", "same_columns", "split_rows", "spread", "suggestion"]  # fmt: skip
 
 MIN_ROWS = 10
 """Below this there is nothing to hold out; hundreds of rows are needed for a graph worth reading."""
@@ -72,9 +72,9 @@ def blocks(n_rows: int, size: int = 8192) -> Iterator[slice]:
     return (slice(start, start + size) for start in range(0, n_rows, size))
 
 
-def in_double(values: np.ndarray) -> Iterator[np.ndarray]:
+def in_double(values: np.ndarray, size: int = 8192) -> Iterator[np.ndarray]:
     """All rows in blocks, in double precision."""
-    return (np.asarray(values[block], dtype=np.float64) for block in blocks(len(values)))
+    return (np.asarray(values[block], dtype=np.float64) for block in blocks(len(values), size))
 
 
 def spread(n_rows: int, most: int) -> np.ndarray:
@@ -234,11 +234,15 @@ def _numbers(frame: Any, position: int, name: str, dtype: np.dtype[Any]) -> np.n
             return np.asarray(column.to_numpy(dtype=dtype, na_value=np.nan))
         return np.asarray(column.to_numpy(), dtype=dtype)
     except (TypeError, ValueError, OverflowError):
-        example = next((value for value in column if not is_number(value)), None)
-        raise TableError(
-            f"Column {name!r} does not hold numbers (type {kind}, for example {example!r}): leave it out (--exclude) "
-            "or encode it as numbers first."
-        ) from None
+        raise not_numbers(name, kind, next((value for value in column if not is_number(value)), None)) from None
+
+
+def not_numbers(name: str, kind: str, example: Any) -> TableError:
+    """The error for a column of something else."""
+    return TableError(
+        f"Column {name!r} does not hold numbers (type {kind}, for example {example!r}): leave it out (--exclude) or "
+        "encode it as numbers first."
+    )
 
 
 def _matrix(X: Any) -> np.ndarray:
