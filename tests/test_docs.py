@@ -104,6 +104,7 @@ def test_the_command_of_the_readme_writes_what_it_says(tmp_path):
         "hyperparameters",
         "index",
         "interoperability",
+        "many_rows",
         "reports",
         "reproducing",
     ],

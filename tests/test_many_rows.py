@@ -40,7 +40,7 @@ def test_single_precision_is_not_copied(rng, tmp_path):
         found = as_table(given).values
         assert found.dtype == np.float32
         assert np.shares_memory(found, np.asarray(given))
-    by_column = pd.DataFrame({name: column for name, column in zip("abc", values.T.copy(), strict=True)})
+    by_column = pd.DataFrame(dict(zip("abc", values.T.copy(), strict=True)))
     assert as_table(by_column).values.dtype == np.float32
     np.testing.assert_array_equal(as_table(by_column).values, values)
     assert as_table(by_column.astype({"a": "float64"})).values.dtype == np.float64
@@ -93,9 +93,7 @@ FITS = {
 @pytest.mark.filterwarnings("ignore")
 def test_a_mapped_table_has_the_result_of_the_same_numbers_in_memory(rng, tmp_path, few_are_many, name):
     values = nonlinear_chain(rng, 3000).astype(np.float32)
-    found = [
-        FITS[name]().fit(X) for X in (values, mapped(values, tmp_path / "t.npy"), values.astype(np.float64))
-    ]
+    found = [FITS[name]().fit(X) for X in (values, mapped(values, tmp_path / "t.npy"), values.astype(np.float64))]
     for other in found[1:]:
         np.testing.assert_array_equal(other.adjacency_, found[0].adjacency_)
         np.testing.assert_array_equal(other.strength_, found[0].strength_)
