@@ -1,9 +1,10 @@
 """One iteration and its parts against finite differences and against plain numpy."""
 
+import math
+
 import numpy as np
 import pytest
 
-from grandag.engine.acyclicity import acyclicity, find_components
 from grandag.engine.connectivity import add_connectivity_gradient
 from grandag.engine.density import DENSITIES
 from grandag.engine.network import ACTIVATIONS, initialise, layer_size, weights_of
@@ -16,12 +17,14 @@ from grandag.engine.training import (
     Objective,
     Pool,
     Trainer,
+    constraint,
     expected_jacobian,
     fill_adjacency,
     fill_column_slope,
     fill_likelihood_gradient,
     load_batch,
     mean_log_likelihood,
+    update_components,
     weighted_adjacency,
 )
 
@@ -65,27 +68,36 @@ def dense_h(networks):
     return total
 
 
-def lagrangian(networks, rows, lagrange_multiplier, penalty):
-    h = dense_h(networks)
+def counted_h(networks):
+    """Short cycles, and the spectral radius for long ones; all of A is one component."""
+    A = weighted_adjacency(networks)
+    radius = np.abs(np.linalg.eigvals(A)).max()
+    long = sum(radius**k / math.factorial(k) for k in range(5, 40))
+    return sum(np.trace(np.linalg.matrix_power(A, k)) / math.factorial(k) for k in (2, 3, 4)) + long
+
+
+def lagrangian(networks, rows, lagrange_multiplier, penalty, by_cycles=False):
+    h = counted_h(networks) if by_cycles else dense_h(networks)
     return -mean_log_likelihood(networks, rows).mean() + lagrange_multiplier * h + 0.5 * penalty * h**2
 
 
-def engine_gradient(networks, rows, lagrange_multiplier, penalty):
+def engine_gradient(networks, rows, lagrange_multiplier, penalty, by_cycles=False):
     """The gradient as `iterate` puts it together, for a batch of all rows."""
     n, d = rows.shape
-    trainer = Trainer(networks, rows, n, np.random.default_rng(0))
+    trainer = Trainer(networks, rows, n, np.random.default_rng(0), by_cycles=by_cycles)
     state, worker = trainer.state, trainer.workers[0]
-    find_components(networks.inputs, networks.n_inputs, state.components)
     for j in range(d):
         fill_adjacency(networks, state.left, state.column, state.A, j)
-    h = acyclicity(state.A, state.components, state.powers, state.exponential, state.barrier, 0, 1)
+    update_components(networks, state, 0)
+    for _ in range(200 if by_cycles else 1):  # until the eigenvectors are found
+        h = constraint(networks, state, 0, 1)
     load_batch(trainer.rows, np.arange(n, dtype=np.int32), worker.workspace.batch)
     gradient, scale = np.zeros_like(networks.parameters), 1 / (n * d)
     for j in range(d):
         worker.gradient[:] = 0  # so that what is never written can be told
         fill_likelihood_gradient(networks, worker.workspace, worker.gradient, n, j)
         factor = -(lagrange_multiplier + penalty * h) / scale
-        fill_column_slope(networks, state.exponential, state.components.label, factor, j, worker.column_slope)
+        fill_column_slope(networks, state, factor, j, worker.column_slope)
         add_connectivity_gradient(networks, state.left[j], worker.column_slope, worker.right, worker.gradient, j)
         gradient[j] = -scale * worker.gradient
     return gradient
@@ -99,16 +111,26 @@ def test_gradient_of_augmented_lagrangian(rng, density, activation, n_layers, pa
     networks = new_networks(
         rng, n_layers=n_layers, activation=activation, density=density, mask=mask, path_scale=path_scale
     )
-    rows = rng.normal(size=(23, D))
-    gradient = engine_gradient(networks, rows, 0.7, 3.0)
+    check_gradient(networks, rng.normal(size=(23, D)))
+
+
+def test_gradient_with_counted_cycles(rng):
+    networks = new_networks(rng, path_scale=4.0)
+    assert 0.01 < counted_h(networks) < 1
+    check_gradient(networks, rng.normal(size=(23, D)), by_cycles=True)
+
+
+def check_gradient(networks, rows, by_cycles=False):
+    """The engine's against differences of the augmented Lagrangian."""
+    gradient = engine_gradient(networks, rows, 0.7, 3.0, by_cycles)
     step = 1e-6
     for j in range(D):
         for k in parameter_positions(networks, j):
             value = networks.parameters[j, k]
             networks.parameters[j, k] = value + step
-            above = lagrangian(networks, rows, 0.7, 3.0)
+            above = lagrangian(networks, rows, 0.7, 3.0, by_cycles)
             networks.parameters[j, k] = value - step
-            below = lagrangian(networks, rows, 0.7, 3.0)
+            below = lagrangian(networks, rows, 0.7, 3.0, by_cycles)
             networks.parameters[j, k] = value
             np.testing.assert_allclose(gradient[j, k], (above - below) / (2 * step), rtol=2e-5, atol=2e-8)
         unused = np.setdiff1d(np.arange(gradient.shape[1]), parameter_positions(networks, j))

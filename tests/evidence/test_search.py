@@ -8,11 +8,13 @@ import pytest
 from grandag import simulate
 from grandag.evidence import EvidenceConfig, evaluate, refine, select
 from grandag.evidence.choices import _Choice
-from grandag.evidence.plans import Knowledge
+from grandag.evidence.plans import Knowledge, Order, Plan
+from grandag.evidence.promise import features, likeliest, unexplained
 from grandag.evidence.refine import _Table
-from grandag.evidence.scores import Parents
+from grandag.evidence.regression import new_workspace
+from grandag.evidence.scores import MOST_CANDIDATES, LocalScores, Parents
 from grandag.evidence.search import Search
-from grandag.graph import is_acyclic
+from grandag.graph import ancestors, is_acyclic
 
 EMPTY = np.zeros((4, 4), dtype=bool)
 
@@ -98,11 +100,60 @@ def test_a_strong_edges_evidence_is_of_the_right_size():
 
 
 def test_a_choice_answers_for_fewer_candidates_that_still_have_what_it_fell_on():
-    choice = _Choice(frozenset({1, 2, 3}), frozenset({1, 2, 3, 4}), (1,))
-    assert choice.answers(frozenset({1, 2}), frozenset({1, 2, 4}))
-    assert not choice.answers(frozenset({2, 3}), frozenset({2, 3, 4}))  # what it fell on is gone
-    assert not choice.answers(frozenset({1, 4}), frozenset({1, 2, 4}))  # 4 was not tried at once
-    assert not choice.answers(frozenset({1}), frozenset({1, 5}))  # 5 was not there
+    choice = _Choice(candidates=0b01110, further=0b11110, chosen=0b00010)
+    assert choice.answers(_Choice(0b00110, 0b10110))
+    assert not choice.answers(_Choice(0b01100, 0b11100))  # what it fell on is gone
+    assert not choice.answers(_Choice(0b10010, 0b10110))  # node 4 was not tried at once
+    assert not choice.answers(_Choice(0b00010, 0b100010))  # node 5 was not there
+
+
+def test_a_node_moves_between_its_ancestors_and_its_descendants():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        d = 8
+        truth = simulate.erdos_renyi(d, 10, random_state=rng)
+        is_ancestor = ancestors(truth)
+        order = Order([tuple(np.flatnonzero(column).tolist()) for column in truth.T])
+        node = int(rng.integers(d))
+        others = order.around(node, set(range(d)) - {node})
+        sides = [int(is_ancestor[node, j]) - int(is_ancestor[j, node]) for j in others]
+        assert sides == sorted(sides)
+        after = frozenset(j for j in others if is_ancestor[node, j])
+        place = Plan(0.0, node, after, {}).places(order)
+        assert sorted(place) == list(range(d))
+        assert (truth <= (place[:, None] < place)).all()  # where it was, every edge still points forward
+        assert place[node] == d - 1 - len(after)  # as late as its descendants let it
+
+
+def test_of_many_variables_the_likeliest_are_the_promising_ones():
+    """All candidates by brute force against those that are asked, given no parents and one of two."""
+    rng = np.random.default_rng(3)
+    values = rng.normal(size=(400, 130))
+    values[:, 7] = np.sin(2 * values[:, 20]) + values[:, 30] * values[:, 31] + 0.3 * rng.normal(size=400)
+    scores = LocalScores((values - values.mean(0)) / values.std(0), EvidenceConfig(), rng, 1)
+    for parents in ((), (20,), (20, 30)):
+        asked = scores.promise(7, parents)
+        assert np.isfinite(asked).sum() <= MOST_CANDIDATES
+        alpha = unexplained(
+            scores._columns[list(parents)], scores._columns[7], scores.fit(7, parents).log_parameters,
+            new_workspace(400),
+        )  # fmt: skip
+        assert set(likeliest(features(scores._columns), alpha, 5)) & {20, 30, 31}
+        scores._features, scores._promises = None, {}
+        everything = scores.promise(7, parents)
+        scores._features = features(scores._columns)
+        promising = [i for i in (20, 30, 31) if everything[i] > scores.promising]
+        assert promising
+        assert asked[promising] == pytest.approx(everything[promising])
+
+
+def test_few_points_carry_the_kernel_of_a_candidate():
+    x = np.random.default_rng(0).normal(size=(2, 200))
+    phi = features(x)
+    for column, own in zip(x, phi, strict=True):
+        kernel = np.exp(-0.5 * (column[:, None] - column) ** 2)
+        is_inside = np.abs(column) < 2.5
+        assert np.abs(own.T @ own - kernel)[np.ix_(is_inside, is_inside)].max() < 0.01
 
 
 def test_order_units_and_threads_do_not_matter():

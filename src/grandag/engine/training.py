@@ -4,7 +4,8 @@ One iteration takes an RMSprop step on
 
     - 1 / (|B| d) sum_{x in B} sum_j log p_j(x_j | x_(-j)) + lambda h(A_phi) + mu / 2 h(A_phi)^2
 
-over a batch B of rows, and then masks for good every input whose A_ij, from before the step, is at most epsilon.
+over a batch B of rows, and then masks for good every input whose A_ij, from before the step, is at most epsilon. h is
+tr(e^A) - d (`acyclicity.py`) or, for many variables, counts cycles (`cycles.py`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from grandag.engine.acyclicity import Components, Powers, acyclicity, find_components, new_components, new_powers
 from grandag.engine.compiled import compiled, inlined
 from grandag.engine.connectivity import add_connectivity_gradient, connectivity
+from grandag.engine.cycles import Cycles, follow_eigenvectors, list_children, long_cycles, new_cycles, short_cycles
 from grandag.engine.density import log_density, log_density_slope
 from grandag.engine.network import (
     Networks,
@@ -95,9 +97,11 @@ class State(NamedTuple):
     A: np.ndarray  # (d, d) A_phi
     column: np.ndarray  # (d, d) A_ij in row j, by position i in the inputs of network j
     left: np.ndarray  # (d, L + 1, units), see connectivity.py
-    exponential: np.ndarray  # (d, d) e^A - I inside components
     components: Components
+    by_cycles: bool  # h counts cycles, instead of the exponential
+    exponential: np.ndarray  # (d, d) e^A - I inside components
     powers: Powers
+    cycles: Cycles
     n_kept: np.ndarray  # (d,) how many of each network's first inputs are never masked
     mask_has_changed: np.ndarray  # (d,) since the components were found, by network
     log_likelihood: np.ndarray  # (d,) of the last batch
@@ -109,7 +113,7 @@ class Trainer:
     """Iterations on a table of standardised or raw rows; `networks` are changed in place.
 
     The rows of a pool that is a part of a table are replaced by others as soon as so many have been drawn. The first
-    n_kept[j] inputs of network j are never masked.
+    n_kept[j] inputs of network j are never masked. With `by_cycles` h is that of `cycles.py`.
     """
 
     def __init__(
@@ -121,6 +125,7 @@ class Trainer:
         n_threads: int = 1,
         *,
         n_kept: np.ndarray | None = None,
+        by_cycles: bool = False,
     ) -> None:
         shape, dtype = networks.shape, networks.parameters.dtype
         d = shape.n_variables
@@ -147,9 +152,11 @@ class Trainer:
             A=np.zeros((d, d), dtype),
             column=np.zeros((d, padded(d + 1)), dtype),
             left=np.zeros((d, *products), dtype),
-            exponential=np.zeros((d, d), dtype),
             components=new_components(d),
-            powers=new_powers(d, dtype),
+            by_cycles=by_cycles,
+            exponential=np.zeros((0, 0) if by_cycles else (d, d), dtype),
+            powers=new_powers(0 if by_cycles else d, dtype),
+            cycles=new_cycles(d if by_cycles else 0, int(networks.n_inputs.sum()), n_threads, dtype),
             n_kept=np.zeros(d, np.int64) if n_kept is None else n_kept.astype(np.int64),
             mask_has_changed=np.ones(d, np.bool_),
             log_likelihood=np.zeros(d),
@@ -205,11 +212,11 @@ def iterate(thread, n_threads, worker, networks, state, rows, batch_size, object
         fill_adjacency(networks, state.left, state.column, state.A, j)
     for _ in range(n_iterations):
         wait(state.barrier, n_threads)
-        update_components(networks.inputs, networks.n_inputs, state.components, state.mask_has_changed, thread)
+        update_components(networks, state, thread)
         h = 0.0
         if objective.is_constrained:
             wait(state.barrier, n_threads)
-            h = acyclicity(state.A, state.components, state.powers, state.exponential, state.barrier, thread, n_threads)
+            h = constraint(networks, state, thread, n_threads)
         draw_rows(worker.generator, worker.permutation, batch_size)
         load_batch(rows, worker.permutation[:batch_size], worker.workspace.batch)
         multiplier = objective.lagrange_multiplier + objective.penalty * h
@@ -218,9 +225,7 @@ def iterate(thread, n_threads, worker, networks, state, rows, batch_size, object
                 networks, worker.workspace, worker.gradient, batch_size, j
             )
             if h > 0:
-                fill_column_slope(
-                    networks, state.exponential, state.components.label, -multiplier / scale, j, worker.column_slope
-                )
+                fill_column_slope(networks, state, -multiplier / scale, j, worker.column_slope)
                 add_connectivity_gradient(
                     networks, left_of(state.left, j), worker.column_slope, worker.right, worker.gradient, j
                 )
@@ -245,11 +250,29 @@ def iterate(thread, n_threads, worker, networks, state, rows, batch_size, object
 
 
 @inlined
-def update_components(inputs, n_inputs, components, mask_has_changed, thread):
+def update_components(networks, state, thread):
     """The first thread finds the components again if the mask has changed since it last did."""
-    if thread == 0 and mask_has_changed.any():
-        find_components(inputs, n_inputs, components)
-        mask_has_changed[:] = False
+    if thread == 0 and state.mask_has_changed.any():
+        find_components(networks.inputs, networks.n_inputs, state.components)
+        if state.by_cycles:
+            list_children(networks.inputs, networks.n_inputs, state.components.label, state.cycles)
+        state.mask_has_changed[:] = False
+
+
+@compiled
+def constraint(networks, state, thread, n_threads):
+    """h, for all threads together; fills what `fill_column_slope` needs."""
+    A, components, cycles = state.A, state.components, state.cycles
+    if not state.by_cycles:
+        return acyclicity(A, components, state.powers, state.exponential, state.barrier, thread, n_threads)
+    if thread == 0:
+        follow_eigenvectors(A, components.label, components.n_components[0], cycles)
+    wait(state.barrier, n_threads)
+    first, last = share(networks.shape.n_variables, thread, n_threads)
+    for j in range(first, last):
+        short_cycles(networks.inputs, networks.n_inputs, A, components.label, cycles, thread, j)
+    wait(state.barrier, n_threads)
+    return cycles.short.sum() + long_cycles(cycles.radius, components.n_components[0])
 
 
 @inlined
@@ -291,12 +314,17 @@ def fill_likelihood_gradient(networks, workspace, gradient, n_rows, j):
 
 
 @inlined
-def fill_column_slope(networks, exponential, label, factor, j, column_slope):
+def fill_column_slope(networks, state, factor, j, column_slope):
     """column_slope[p] = factor * dh / dA_ij for the p-th input i; 0 outside the component of j, on no cycle."""
-    number, n = column_slope.dtype.type, networks.n_inputs[j]
+    number, n, label = column_slope.dtype.type, networks.n_inputs[j], state.components.label
     for p in range(1, n + 1):
         i = networks.inputs[j, p]
-        column_slope[p] = number(factor) * exponential[j, i] if label[i] == label[j] else number(0)
+        if label[i] != label[j]:
+            column_slope[p] = 0
+        elif state.by_cycles:
+            column_slope[p] = number(factor) * state.cycles.slope[j, p]
+        else:
+            column_slope[p] = number(factor) * state.exponential[j, i]
     for p in range(n + 1, padded(n + 1)):
         column_slope[p] = 0
 

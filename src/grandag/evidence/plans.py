@@ -3,11 +3,13 @@
 Optimal reinsertion (Moore and Wong 2003), along an order: with node k taken out, the others stand in an order in which
 k's ancestors come first and its descendants last. At each place in it, k may have parents among those before it and
 children among those after it: the ones it has, and those that promise something. The children that now stand before k
-lose it and choose again. Reversals, additions, deletions and swaps in the order are special cases.
+lose it and choose again. Reversals, additions, deletions and swaps in the order are special cases. Only nodes that
+could become its parents or children tell places apart, so that a plan costs as much as k has of them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +17,7 @@ import numpy as np
 from grandag.evidence.scores import LocalScores, Parents
 from grandag.graph import topological_order
 
-__all__ = ["Knowledge", "Plan", "as_adjacency", "plans"]
+__all__ = ["Knowledge", "Order", "Plan", "as_adjacency", "plans"]
 
 _SLACK = 3.0
 """Nats (of all rows) that few rows may speak against a place that all rows are still asked about."""
@@ -28,12 +30,35 @@ class Knowledge(NamedTuple):
     required: np.ndarray
 
 
+class Order:
+    """The nodes of a DAG, parents before children, and which are whose ancestors."""
+
+    def __init__(self, parents: list[Parents]) -> None:
+        self.nodes = topological_order(as_adjacency(parents))
+        self.children: list[list[int]] = [[] for _ in parents]
+        self._place = dict(zip(self.nodes, range(len(parents)), strict=True))
+        self._ancestors = [0] * len(parents)  # bit i of number j: is i an ancestor of j?
+        for j in self.nodes:
+            for i in parents[j]:
+                self.children[i].append(j)
+                self._ancestors[j] |= self._ancestors[i] | 1 << i
+
+    def is_ancestor(self, i: int, j: int) -> bool:
+        """Is there a directed path from i to j?"""
+        return bool(self._ancestors[j] >> i & 1)
+
+    def around(self, node: int, others: Iterable[int]) -> list[int]:
+        """Other nodes in the order, but ancestors of this one first, and its descendants last."""
+        return sorted(others, key=lambda j: (self.is_ancestor(node, j) - self.is_ancestor(j, node), self._place[j]))
+
+
 class Plan(NamedTuple):
     """A node's new place: candidates for the parents of every node that changes."""
 
     promise: float
     node: int
-    order: tuple[int, ...]
+    after: frozenset[int]
+    """Nodes that stand after it, of those that tell places apart."""
     candidates: dict[int, Parents]
 
     @property
@@ -41,20 +66,31 @@ class Plan(NamedTuple):
         """What tells plans apart: the candidates."""
         return frozenset(self.candidates.items())
 
+    def places(self, order: Order) -> np.ndarray:
+        """Where each node would stand; this one as late as it may, so that it can choose among the most."""
+        others = order.around(self.node, (j for j in order.nodes if j != self.node))
+        place = next((k for k, j in enumerate(others) if j in self.after), len(others))
+        return np.argsort([*others[:place], self.node, *others[place:]])
+
 
 def plans(
-    scores: LocalScores, parents: list[Parents], node: int, promising: np.ndarray, knowledge: Knowledge
+    scores: LocalScores,
+    parents: list[Parents],
+    order: Order,
+    node: int,
+    promising: np.ndarray,
+    knowledge: Knowledge,
 ) -> list[Plan]:
     """The places of a node that few rows do not speak against, best first."""
-    others = _order_around(parents, node)
     required, allowed = knowledge.required, knowledge.allowed
-    children = {j for j in others if node in parents[j]}
+    children = set(order.children[node])
     wanted = {*parents[node], *np.flatnonzero(promising[:, node]).tolist(), *(j for j in children if allowed[j, node])}
-    gaining = {j for j in others if promising[node, j] or (j in parents[node] and allowed[node, j])}
+    gaining = {*np.flatnonzero(promising[node]).tolist(), *(j for j in parents[node] if allowed[node, j])} - children
     with_node = {j: _changed(parents[j], add=node) for j in gaining}
     without_node = {j: _changed(parents[j], drop=node) for j in children}
     gains = {j: _most_gained(scores, parents[j], j, new) for j, new in with_node.items()}
     losses = {j: _most_gained(scores, parents[j], j, new) for j, new in without_node.items()}
+    others = order.around(node, wanted | children | gaining)
     found = []
     for place in range(len(others) + 1):
         before, after = others[:place], others[place:]
@@ -70,7 +106,7 @@ def plans(
         gain = _most_gained(scores, parents[node], node, new)
         gain += sum(losses[j] for j in before if j in children) + sum(max(gains.get(j, 0.0), 0.0) for j in after)
         if gain > -_SLACK or (candidates.keys() == {node} and set(parents[node]) < set(new)):
-            found.append(Plan(gain, node, (*before, node, *after), candidates))
+            found.append(Plan(gain, node, frozenset(after), candidates))
     return sorted(found, key=lambda plan: -plan.promise)
 
 
@@ -83,21 +119,6 @@ def _most_gained(scores: LocalScores, parents: Parents, child: int, new: Parents
 
 def _changed(parents: Parents, *, add: int | None = None, drop: int | None = None) -> Parents:
     return tuple(sorted({*parents} - {drop} | ({add} if add is not None else set())))
-
-
-def _order_around(parents: list[Parents], node: int) -> tuple[int, ...]:
-    """All other nodes, parents before children; the node's ancestors come first, its descendants last."""
-    order = topological_order(as_adjacency(parents))
-    ancestors: set[int] = set()
-    for j in reversed(order):
-        if j == node or j in ancestors:
-            ancestors.update(parents[j])
-    descendants: set[int] = set()
-    for j in order:
-        if any(i == node or i in descendants for i in parents[j]):
-            descendants.add(j)
-    rest = [j for j in order if j != node and j not in ancestors and j not in descendants]
-    return (*(j for j in order if j in ancestors), *rest, *(j for j in order if j in descendants))
 
 
 def as_adjacency(parents: list[Parents]) -> np.ndarray:

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from grandag.evidence.config import EvidenceConfig
 from grandag.evidence.plans import Knowledge
-from grandag.evidence.scores import Fit, LocalScores, Parents
+from grandag.evidence.scores import MOST_CANDIDATES, Fit, LocalScores, Parents
 from grandag.evidence.search import Move, Search, Searched
 from grandag.evidence.selection import choose, loss
 from grandag.evidence.transform import some_rows, standardise
@@ -162,8 +162,8 @@ class _Table:
         d = self.scores.n_variables
         start = _compatible(self.inside(adjacency), self.knowledge)
         place = np.argsort(topological_order(start))
-        is_before = place[:, None] < place
-        candidates, further = _parents(start), _parents(self.knowledge.allowed & is_before)
+        further = self.knowledge.allowed & (place[:, None] < place)
+        candidates = _parents(start)
         parents = _parents(self.knowledge.required)
         required = [frozenset(some) for some in parents]
         was_interrupted = False
@@ -175,7 +175,7 @@ class _Table:
 
         try:
             self.scores.each(
-                lambda j: choose(self.scores, j, candidates[j], further[j], required[j], ()),
+                lambda j: choose(self.scores, j, candidates[j], further[:, j], required[j], ()),
                 range(d),
                 keep,
                 cost=lambda j: len(candidates[j]),
@@ -201,10 +201,7 @@ class _Table:
             evidence - self.scores.cost_per_edge * int(adjacency.sum()),
             edge_evidence,
             [self._log_parameters(found.parents[j], fits[j]) for j in np.argsort(self.order)],
-            tuple(
-                move._replace(node=move.node if move.node is None else int(self.order[move.node]))
-                for move in found.moves
-            ),
+            tuple(map(self._outside, found.moves)),
             self.notes,
             found.was_interrupted,
         )
@@ -268,6 +265,10 @@ def _notes(varies: np.ndarray, is_heavy: np.ndarray, n_blocks: int, names: Seque
         notes.append(f"Columns with heavy tails are replaced by their normal scores: {_listed(is_heavy, names)}.")
     if not varies.all():
         notes.append(f"Constant columns have no edges: {_listed(~varies, names)}.")
+    if len(varies) > MOST_CANDIDATES:
+        notes.append(
+            f"Of {len(varies):,} variables, the {MOST_CANDIDATES} likeliest are asked as further parents at a time."
+        )
     if n_blocks > 1:
         notes.append(f"The evidence is the sum over {n_blocks} blocks of rows with common hyper-parameters.")
     return tuple(notes)

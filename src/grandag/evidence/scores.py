@@ -15,10 +15,10 @@ import numpy as np
 
 from grandag.evidence.config import EvidenceConfig
 from grandag.evidence.optimiser import maximise
-from grandag.evidence.promise import derivatives, promises
+from grandag.evidence.promise import derivatives, features, likeliest, promises, unexplained
 from grandag.evidence.regression import block_evidence, new_workspace
 
-__all__ = ["Fit", "LocalScores", "Parents"]
+__all__ = ["MOST_CANDIDATES", "Fit", "LocalScores", "Parents"]
 
 Parents = tuple[int, ...]
 """Sorted column numbers."""
@@ -32,6 +32,8 @@ _UNSURE = 1.0
 """Nats below the cost of an edge from which a variable is tried as a further parent; z deviations promise z^2 / 2."""
 _MAX_EVALUATIONS = 60
 _N_SHUFFLED = 16
+MOST_CANDIDATES = 100
+"""Variables that are asked for their promise at a time: of more, the likeliest."""
 _COVARIANCE_WORK = 400.0
 """Operations per entry of a covariance matrix beside the factorisation: exponentials, gradients, memory."""
 
@@ -66,7 +68,9 @@ class LocalScores:
         self._few_losses: dict[tuple[int, Parents, Parents], float] = {}
         self._promises: dict[tuple[int, Parents], np.ndarray] = {}
         self._local = threading.local()
-        self._shuffled = rng.permuted(shuffled[rng.integers(self.n_variables, size=_N_SHUFFLED)], axis=1)
+        by_chance = rng.permuted(shuffled[rng.integers(self.n_variables, size=_N_SHUFFLED)], axis=1)
+        self._first_block, self._shuffled = (matrix[:, : n // self.n_blocks] for matrix in (shuffled, by_chance))
+        self._features = features(self._first_block) if self.n_variables > MOST_CANDIDATES else None
 
     @property
     def work(self) -> float:
@@ -140,12 +144,15 @@ class LocalScores:
     def promise(self, child: int, parents: Parents) -> np.ndarray:
         """How much each variable promises as a further parent, in standard deviations; on one block of rows."""
         if (child, parents) not in self._promises:
-            rows = slice(0, self._columns.shape[1] // self.n_blocks)
-            inputs, target = self._columns[list(parents), rows], self._columns[child, rows]
-            candidates = np.concatenate([self._columns[:, rows], self._shuffled[:, rows]])
-            log_parameters = self.fit(child, parents).log_parameters
-            found = derivatives(inputs, target, log_parameters, candidates, self._workspace())
-            result = promises(found[:, : self.n_variables], found[:, self.n_variables :])
+            inputs, target = self._first_block[list(parents)], self._first_block[child]
+            log_parameters, workspace = self.fit(child, parents).log_parameters, self._workspace()
+            alpha = unexplained(inputs, target, log_parameters, workspace)
+            asked = np.arange(self.n_variables)
+            if self._features is not None:
+                asked = likeliest(self._features, alpha, MOST_CANDIDATES)
+            found = derivatives(alpha, np.concatenate([self._first_block[asked], self._shuffled]), workspace)
+            result = np.full(self.n_variables, -np.inf)
+            result[asked] = promises(found[:, : len(asked)], found[:, len(asked) :])
             result[[child, *parents]] = -np.inf
             self._promises[child, parents] = result
         return self._promises[child, parents]

@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from grandag.evidence.choices import Choices
-from grandag.evidence.plans import Knowledge, Plan, as_adjacency, plans
+from grandag.evidence.plans import Knowledge, Order, Plan, as_adjacency, plans
 from grandag.evidence.scores import LocalScores, Parents
-from grandag.graph import ancestors, topological_order
+from grandag.graph import topological_order
 
 __all__ = ["Move", "Search", "Searched"]
 
@@ -118,12 +118,13 @@ class Search:
         scores.each(lambda j: scores.few(j, state.parents[j]), nodes)
         promise = np.array(scores.each(lambda j: scores.promise(j, state.parents[j]), nodes)).T
         promising = (promise > scores.promising) & self._knowledge.allowed
-        found = scores.each(lambda k: plans(scores, state.parents, k, promising, self._knowledge), nodes)
+        order = Order(state.parents)
+        found = scores.each(lambda k: plans(scores, state.parents, order, k, promising, self._knowledge), nodes)
         best_first = sorted((plan for some in found for plan in some), key=lambda plan: -plan.promise)
         untried = [plan for plan in best_first if plan.signature not in rejected]
         for first in range(0, len(untried), _AT_ONCE):
             some = untried[first : first + _AT_ONCE]
-            for plan, changes in zip(some, self._carry_out(state.parents, some), strict=True):
+            for plan, changes in zip(some, self._carry_out(state.parents, order, some), strict=True):
                 gain = self._gain(state.parents, changes)
                 if gain > _LEAST_GAIN:
                     state.change(plan.node, changes, gain)
@@ -132,13 +133,14 @@ class Search:
                 rejected.add(plan.signature)
         return False
 
-    def _carry_out(self, parents: list[Parents], some: list[Plan]) -> list[dict[int, Parents]]:
+    def _carry_out(self, parents: list[Parents], order: Order, some: list[Plan]) -> list[dict[int, Parents]]:
         """The parents that the nodes of each plan choose among the candidates, by all rows."""
+        places = [plan.places(order) for plan in some]
 
         def chosen(child: int) -> dict[int, Parents]:
             return {
-                k: self._choices.choose(child, plan.candidates[child], plan.order, parents[child])
-                for k, plan in enumerate(some)
+                k: self._choices.choose(child, plan.candidates[child], place < place[child], parents[child])
+                for k, (plan, place) in enumerate(zip(some, places, strict=True))
                 if child in plan.candidates
             }
 
@@ -149,26 +151,26 @@ class Search:
 
     def _reveal(self, state: Searched) -> bool:
         """Give a node that little explains the parents that all candidates together reveal, if any node gains."""
-        is_ancestor = ancestors(as_adjacency(state.parents))
-        nodes = range(len(state.parents))
-        found = self._scores.each(lambda j: self._revealed(j, state.parents[j], ~is_ancestor[j]), nodes)
+        order, nodes = Order(state.parents), range(len(state.parents))
+        found = self._scores.each(lambda j: self._revealed(j, state.parents[j], order), nodes)
         gains = [self._gain(state.parents, {j: new}) for j, new in enumerate(found)]
         best = int(np.argmax(gains))
         if gains[best] > _LEAST_GAIN:
             state.change(best, {best: found[best]}, gains[best])
         return gains[best] > _LEAST_GAIN
 
-    def _revealed(self, node: int, parents: Parents, may_precede: np.ndarray) -> Parents:
+    def _revealed(self, node: int, parents: Parents, order: Order) -> Parents:
         scores = self._scores
         if scores.fit(node, parents).log_parameters[-1] < _UNEXPLAINED:
             return parents
         promise = scores.promise(node, parents)
-        candidates = np.flatnonzero(self._knowledge.allowed[:, node] & may_precede).tolist()
-        most = sorted(candidates, key=lambda i: -promise[i])[:_MOST_HIDDEN]
+        candidates = np.flatnonzero(self._knowledge.allowed[:, node]).tolist()
+        may_precede = [i for i in candidates if not order.is_ancestor(node, i)]
+        most = sorted(may_precede, key=lambda i: -promise[i])[:_MOST_HIDDEN]
         everything = tuple(sorted({*parents, *most}))
         if scores.full(node, everything, parents) - scores.full(node, parents) < _HIDDEN_WORTH * scores.cost_per_edge:
             return parents
-        return self._choices.choose(node, everything, (*everything, node), parents)
+        return self._choices.choose(node, everything, np.zeros(len(promise), dtype=bool), parents)
 
     def _shuffled(self, parents: list[Parents]) -> list[Parents]:
         """A graph nearby: some places of the order shuffled, new choices among neighbours where an edge would turn."""
@@ -182,7 +184,9 @@ class Search:
         may_be = (adjacency | adjacency.T) & self._knowledge.allowed & (place[:, None] < place)
         candidates = [tuple(np.flatnonzero(column).tolist()) for column in may_be.T]
         changed = [j for j in range(d) if candidates[j] != parents[j]]
-        chosen = self._scores.each(lambda j: self._choices.choose(j, candidates[j], order, parents[j]), changed)
+        chosen = self._scores.each(
+            lambda j: self._choices.choose(j, candidates[j], place < place[j], parents[j]), changed
+        )
         new = dict(zip(changed, chosen, strict=True))
         return [new.get(j, parents[j]) for j in range(d)]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 import numpy as np
 
 from grandag.evidence.scores import LocalScores, Parents
@@ -21,21 +19,23 @@ _PROMISING, _AT_ONCE = 2.0, 4
 
 
 def choose(
-    scores: LocalScores, child: int, parents: Parents, further: Collection[int], required: frozenset[int], near: Parents
+    scores: LocalScores, child: int, parents: Parents, further: np.ndarray, required: frozenset[int], near: Parents
 ) -> Parents:
-    """The parents that a child needs of those given, and of `further` candidates those that promise something.
+    """The parents that a child needs of those given, and of `further` candidates (d,) those that promise something.
 
     What few rows find flat is put back among the further candidates; all rows then say whether it promises anything.
     The most promising are tried together, again and again, until none of them stays and the rest promises less.
     `near` are parents whose fit is a good start.
     """
-    untried = set(parents) | set(further)
+    untried = further.copy()
+    untried[list(parents)] = True
     parents = _thin(scores, child, parents, required, near)
     while True:
-        untried -= set(parents)
+        untried[list(parents)] = False
         found = eliminate(scores, child, parents, required, near)
         promise = scores.promise(child, found)
-        more = sorted((i for i in untried if promise[i] > _PROMISING), key=lambda i: (-promise[i], i))[:_AT_ONCE]
+        promising = np.flatnonzero(untried & (promise > _PROMISING)).tolist()
+        more = sorted(promising, key=lambda i: -promise[i])[:_AT_ONCE]
         if not more or (found == near and promise[more[0]] < scores.promising):
             return found
         near, parents = found, tuple(sorted((*found, *more)))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from grandag.methods.stages import neighbours as module
-from grandag.methods.stages.neighbours import IMPLEMENTATIONS, NeighboursConfig, neighbours
+from grandag.methods.stages.neighbours import IMPLEMENTATIONS, NeighboursConfig, neighbours, select_neighbours
 
 
 @pytest.fixture
@@ -64,7 +64,8 @@ def test_both_implementations_select_the_same(rng):
     for j in range(1, 12):
         values[:, j] = np.sin(2 * values[:, j - 1]) + 0.2 * values[:, j]
     shares = np.zeros((12, 12))
-    for j, importance in IMPLEMENTATIONS["scikit-learn"](values, NeighboursConfig(n_trees=200), rng, 1):
+    everything = [np.arange(12)] * 12
+    for j, importance in IMPLEMENTATIONS["scikit-learn"](values, everything, NeighboursConfig(n_trees=200), rng, 1):
         shares[:, j] = importance
     mask = neighbours(values, NeighboursConfig(), np.random.default_rng(0))
     is_clear = np.abs(shares - 0.75 / 12) > 0.02
@@ -121,7 +122,7 @@ def test_doubt():
 def test_rows_are_capped(rng, monkeypatch):
     seen = []
 
-    def recorder(values, config, rng, n_jobs):
+    def recorder(values, inputs, config, rng, n_jobs):
         seen.append(values)
         yield 0, np.ones(values.shape[1])
 
@@ -139,3 +140,26 @@ def test_constant_columns(rng):
     values = np.column_stack([rng.normal(size=(60, 3)), np.ones(60)])
     mask = neighbours(values, NeighboursConfig(n_trees=20), rng)
     assert not mask[3, :3].any()
+
+
+@pytest.mark.parametrize("trees", ["compiled", "scikit-learn"])
+def test_of_many_variables_trees_see_those_that_a_variable_depends_on(rng, trees):
+    values = rng.normal(size=(300, 40))
+    values[:, 7] = np.sin(2 * values[:, 20]) + 0.3 * values[:, 7]
+    values[:, 33] *= values[:, 20]
+    config = NeighboursConfig(neighbour_selection=True, max_neighbours=3, n_trees=60)
+    selection = select_neighbours(values, config, np.random.default_rng(0), trees=trees)
+    assert selection.mask[20, 7] and selection.mask[20, 33] and selection.mask[7, 20]
+    assert selection.mask.sum(axis=0).max() == 3
+    assert not selection.mask.diagonal().any()
+    n_limited = int((selection.mask.sum(axis=0) == 3).sum())
+    assert f"{n_limited} of 40 variables have 3 candidate parents, the most that are kept" in selection.notes[-1]
+
+
+def test_screening_never_binds_where_trees_can_see_everything(related):
+    d = related.shape[1]
+    masks = [
+        neighbours(related, NeighboursConfig(n_trees=60, max_neighbours=most), np.random.default_rng(1))
+        for most in (d - 1, 10**9)
+    ]
+    np.testing.assert_array_equal(*masks)

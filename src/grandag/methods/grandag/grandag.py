@@ -51,6 +51,9 @@ _VARIABLES_PER_THREAD = 8
 _EVERYTHING = 10**9
 """More rows than any table has."""
 
+_CYCLES_FROM = 150
+"""Number of variables from which the constraint counts cycles: the exponential's cost grows with its third power."""
+
 _HYPERPARAMETERS, _RELEASED = "appendix Hyperparameters", "released program"
 
 
@@ -125,10 +128,18 @@ class GraNDAGConfig(NeighboursConfig, FinalEdgesConfig):
         source=_RELEASED,
         paper=1.0,
     )
+    acyclicity: str = parameter(
+        "auto",
+        one_of("auto", "exponential", "cycles"),
+        "Constraint h: 'exponential', tr(e^A) - d, or 'cycles', which counts short cycles, bounds long ones, and costs "
+        "what the open inputs cost; 'auto': cycles from 150 variables on.",
+        source="ours (docs/method.md)",
+        paper="exponential",
+    )
     tolerance: float = parameter(
         1e-8,
         number(0),
-        "Training ends when h = tr(e^A) - d is at most this.",
+        "Training ends when h is at most this.",
         source="appendix Optimization",
         search=Choice((1e-6, 1e-8, 1e-10)),
         paper=1e-8,
@@ -201,9 +212,11 @@ class GraNDAGConfig(NeighboursConfig, FinalEdgesConfig):
         """The networks' part."""
         return NetworkConfig(self.n_layers, self.n_units, self.activation, self.density, self.dtype, self.path_scale)
 
-    def training(self) -> TrainConfig:
-        """The part of training."""
+    def training(self, n_variables: int) -> TrainConfig:
+        """The part of training, for so many variables."""
+        is_large = n_variables >= _CYCLES_FROM
         return TrainConfig(
+            by_cycles=is_large if self.acyclicity == "auto" else self.acyclicity == "cycles",
             learning_rate=self.learning_rate,
             later_learning_rate=self.later_learning_rate,
             batch_size=self.batch_size,
@@ -237,8 +250,9 @@ def learn(
     n_threads = config.n_threads(len(table.names))
     selected = _select(data, config, neighbours_rng, listener, uses_held_out=held_out is None)
     mask = (selected.mask & knowledge.allowed) | knowledge.required
+    training = config.training(len(table.names))
     trained = train(
-        data.pool, data.held_out, mask, config.networks(), config.training(), train_rng, required=knowledge.required,
+        data.pool, data.held_out, mask, config.networks(), training, train_rng, required=knowledge.required,
         n_threads=n_threads, record_A_phi=config.record_A_phi, listener=listener,
     )  # fmt: skip
     if trained.outcome is Outcome.NOT_FINITE:

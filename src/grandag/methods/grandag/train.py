@@ -66,6 +66,7 @@ class TrainConfig:
     learning_rate: float = 1e-2  # appendix A.6, first subproblem
     later_learning_rate: float = 1e-3  # ours; appendix A.6 has 1e-4
     batch_size: int = 64  # appendix A.6
+    by_cycles: bool = False  # ours, for many variables; section 3.2 has tr(e^A) - d
     mask_threshold: float = 1e-4  # epsilon, section 3.4
     tolerance: float = 1e-8  # on h, appendix A.1
     max_iterations: int = 100_000
@@ -167,7 +168,7 @@ def train(
     d = len(mask)
     networks = network.initialise(mask, rng, first=required)
     n_kept = None if required is None else required.sum(axis=0)
-    trainer = Trainer(networks, rows, config.batch_size, rng, n_threads, n_kept=n_kept)
+    trainer = Trainer(networks, rows, config.batch_size, rng, n_threads, n_kept=n_kept, by_cycles=config.by_cycles)
     held_out = np.ascontiguousarray(held_out, dtype=networks.parameters.dtype)
     subproblem = _Subproblem(config)
     trace: list[Trace] = []

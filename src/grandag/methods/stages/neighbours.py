@@ -11,12 +11,15 @@ the inputs that trees without end would put on the other side of the limit,
     1/d sum_i Phi(-|s_i - l| / e_i),
 
 is at most 1 %, about what 500 trees leave open on average (docs/neighbours.md).
+
+Very many variables are screened first: trees see at most twice as many as may become candidates (`screen.py`), the mean
+importance is that of these, and of the candidates the most important stay.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import closing
 from dataclasses import dataclass
@@ -28,6 +31,7 @@ from joblib import effective_n_jobs
 from scipy.special import ndtr
 
 from grandag.engine.random import new_state
+from grandag.methods.stages.screen import most_dependent
 from grandag.methods.stages.trees import LANES, grow
 from grandag.parameters import count, n_jobs, number, one_of, parameter
 from grandag.progress import Listener, Progress
@@ -50,6 +54,8 @@ _TREES_PER_CALL = 10
 
 _LARGEST_DOUBT = 0.01
 
+_SCREENED = 2
+"""Variables that trees see, at most, as a multiple of the candidates that they may leave."""
 
 _SELECTION_FROM = 50
 """Number of variables from which neighbours are selected first (section 3.5 of the paper)."""
@@ -80,6 +86,14 @@ class NeighboursConfig:
         source="appendix Preliminary neighborhood selection",
         paper=500,
     )
+    max_neighbours: int = parameter(
+        100,
+        count,
+        "Maximum number of candidate parents per variable; of more than twice as many variables, trees see those it "
+        "depends on most.",
+        source="ours (docs/neighbours.md)",
+        paper=10**9,
+    )
     n_jobs: int | None = parameter(
         -1, n_jobs, "Number of threads, -1 for all cores; used where they pay. Results do not depend on it."
     )
@@ -107,15 +121,20 @@ def select_neighbours(
     if not is_asked or d < 2:
         return Selection(~np.eye(d, dtype=bool))
     mask = neighbours(values, config, rng, trees=trees, max_rows=max_rows, listener=listener)
-    note = f"Neighbour selection left {int(mask.sum()):,} of {d * (d - 1):,} possible edges open."
-    if n <= max_rows:
-        return Selection(mask, (note,))
-    limit = f"Neighbours were selected with {max_rows:,} of the {n:,} rows (max_neighbour_rows)."
-    return Selection(mask, (limit, note))
+    notes = [f"Neighbour selection left {int(mask.sum()):,} of {d * (d - 1):,} possible edges open."]
+    n_limited = int((mask.sum(axis=0) == config.max_neighbours).sum())
+    if n_limited > 0:
+        notes.append(
+            f"{n_limited:,} of {d:,} variables have {config.max_neighbours} candidate parents, the most that are "
+            "kept (max_neighbours)."
+        )
+    if n > max_rows:
+        notes.insert(0, f"Neighbours were selected with {max_rows:,} of the {n:,} rows (max_neighbour_rows).")
+    return Selection(mask, tuple(notes))
 
 
 Importances = Generator[tuple[int, np.ndarray], None, None]
-"""Variables in the order in which they are done, each with the importance (d,) of all inputs for it."""
+"""Variables in the order in which they are done, each with the importance of its inputs, itself among them."""
 
 
 def neighbours(
@@ -132,48 +151,60 @@ def neighbours(
     if n > max_rows:
         values = values[rng.choice(n, max_rows, replace=False)]
     mask = np.zeros((d, d), dtype=bool)
+    inputs = _inputs(values, config)
     n_jobs = int(effective_n_jobs(config.n_jobs))
-    with closing(IMPLEMENTATIONS[trees](values, config, rng, n_jobs)) as forests:
+    with closing(IMPLEMENTATIONS[trees](values, inputs, config, rng, n_jobs)) as forests:
         for step, (j, importance) in enumerate(forests):
-            mask[:, j] = importance >= config.neighbour_threshold * importance.mean()
+            strongest = np.argsort(-importance, kind="stable")[: config.max_neighbours]
+            is_strong = importance[strongest] >= config.neighbour_threshold * importance.mean()
+            mask[inputs[j][strongest[is_strong]], j] = True
             mask[j, j] = False
             if listener is not None:
                 listener(Progress("neighbours", step + 1, d, n_edges=int(mask.sum())))
     return mask
 
 
+def _inputs(values: np.ndarray, config: NeighboursConfig) -> list[np.ndarray]:
+    """The variables that each variable's trees see, itself among them: all, or those it depends on most."""
+    d = values.shape[1]
+    n_seen = _SCREENED * config.max_neighbours
+    if d - 1 <= n_seen:
+        return [np.arange(d)] * d
+    return [np.sort(np.append(found, j)) for j, found in enumerate(most_dependent(values, n_seen))]
+
+
 def scikit_learn_importance(
-    values: np.ndarray, config: NeighboursConfig, rng: np.random.Generator, n_jobs: int
+    values: np.ndarray, inputs: Sequence[np.ndarray], config: NeighboursConfig, rng: np.random.Generator, n_jobs: int
 ) -> Importances:
     """The reference: as in the released program."""
     from sklearn.ensemble import ExtraTreesRegressor
 
-    for j in range(values.shape[1]):
-        inputs = np.array(values, dtype=np.float32)
-        inputs[:, j] = 0
+    for j, seen in enumerate(inputs):
+        rows = np.where(seen == j, 0, values[:, seen]).astype(np.float32)
         forest = ExtraTreesRegressor(config.n_trees, n_jobs=n_jobs, random_state=int(rng.integers(2**31)))
-        yield j, forest.fit(inputs, values[:, j]).feature_importances_
+        yield j, forest.fit(rows, values[:, j]).feature_importances_
 
 
 def compiled_importance(
-    values: np.ndarray, config: NeighboursConfig, rng: np.random.Generator, n_jobs: int
+    values: np.ndarray, inputs: Sequence[np.ndarray], config: NeighboursConfig, rng: np.random.Generator, n_jobs: int
 ) -> Importances:
     """Our own trees; each variable has its own random numbers, so that threads do not matter."""
     standard = np.array(values, dtype=np.float64)
     standard -= standard.mean(axis=0)
     scale = standard.std(axis=0)
     standard /= np.where(scale > 0, scale, 1)
-    n, d = values.shape
-    inputs = np.zeros((n, -(-d // LANES) * LANES), dtype=np.float32)
-    inputs[:, :d] = standard
+    whole = _padded(standard)
     is_over = Event()
 
     def importance(j: int, state: np.ndarray) -> tuple[int, np.ndarray]:
-        return j, _shares(inputs, standard, j, config, state, is_over).mean(axis=0)
+        seen = inputs[j]
+        rows = whole if len(seen) == standard.shape[1] else _padded(standard[:, seen])
+        response, own = np.ascontiguousarray(standard[:, j]), int(np.searchsorted(seen, j))
+        return j, _shares(rows, response, own, len(seen), config, state, is_over).mean(axis=0)
 
     with ThreadPoolExecutor(n_jobs, thread_name_prefix="grandag") as pool:
         try:
-            forests = [pool.submit(importance, j, new_state(rng)) for j in range(d)]
+            forests = [pool.submit(importance, j, new_state(rng)) for j in range(len(inputs))]
             for forest in as_completed(forests):
                 yield forest.result()
         finally:  # after Ctrl-C or a listener's exception nobody waits for the other forests
@@ -181,19 +212,32 @@ def compiled_importance(
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _shares(
-    inputs: np.ndarray, values: np.ndarray, j: int, config: NeighboursConfig, state: np.ndarray, is_over: Event
-) -> np.ndarray:
-    """The share of each input in the reduction of variance by each tree (trees, d), for as many trees as needed.
+def _padded(standard: np.ndarray) -> np.ndarray:
+    """The form that trees are grown from."""
+    n, d = standard.shape
+    padded = np.zeros((n, -(-d // LANES) * LANES), dtype=np.float32)
+    padded[:, :d] = standard
+    return padded
 
-    `inputs` are `values` (n, d) in the form that trees are grown from.
+
+def _shares(
+    rows: np.ndarray,
+    response: np.ndarray,
+    own: int,
+    n_inputs: int,
+    config: NeighboursConfig,
+    state: np.ndarray,
+    is_over: Event,
+) -> np.ndarray:
+    """The share of each input in the reduction of variance by each tree (trees, inputs), for as many trees as needed.
+
+    Column `own` of `rows` is the response itself.
     """
-    response = np.ascontiguousarray(values[:, j])
-    shares = np.zeros((config.n_trees, values.shape[1]))
+    shares = np.zeros((config.n_trees, n_inputs))
     n_trees, is_clear = 0, False
     while not is_clear:
         new = shares[n_trees : n_trees + _TREES_PER_CALL]
-        grow(inputs, response, j, state, new)
+        grow(rows, response, own, state, new)
         new /= np.maximum(new.sum(axis=1, keepdims=True), np.finfo(float).tiny)
         n_trees += len(new)
         is_clear = n_trees >= _FEWEST_TREES and _doubt(shares[:n_trees], config.neighbour_threshold) <= _LARGEST_DOUBT
@@ -211,7 +255,9 @@ def _doubt(shares: np.ndarray, threshold: float) -> float:
     return float(ndtr(-distance[is_random] / error[is_random]).sum()) / len(mean)
 
 
-IMPLEMENTATIONS: dict[str, Callable[[np.ndarray, NeighboursConfig, np.random.Generator, int], Importances]] = {
+Forests = Callable[[np.ndarray, Sequence[np.ndarray], NeighboursConfig, np.random.Generator, int], Importances]
+
+IMPLEMENTATIONS: dict[str, Forests] = {
     "compiled": compiled_importance,
     "scikit-learn": scikit_learn_importance,
 }
