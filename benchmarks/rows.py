@@ -82,7 +82,9 @@ def write(path: Path, n: int, d: int) -> None:
     from pyarrow import csv, parquet
 
     schema = pyarrow.schema([(name, pyarrow.float32()) for name in names])
-    with (parquet.ParquetWriter if path.suffix == ".parquet" else csv.CSVWriter)(path, schema) as writer:
+    is_text = path.suffix == ".csv"
+    writer = csv.CSVWriter(path, schema) if is_text else parquet.ParquetWriter(path, schema, use_dictionary=False)
+    with writer:
         for block in blocks:
             writer.write(pyarrow.table([pyarrow.array(column) for column in block.T.copy()], schema=schema))
 
