@@ -270,7 +270,7 @@ def _correlations(values: np.ndarray) -> np.ndarray:
     """
     from scipy.stats import rankdata
 
-    rows = spread_rows(values)
+    rows = np.asarray(spread_rows(values), dtype=np.float64)
     found = np.zeros((rows.shape[1],) * 2)
     varies = np.flatnonzero(~constant_columns(rows))
     if len(varies) >= 2 and len(rows) >= MIN_ROWS:

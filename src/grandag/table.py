@@ -289,9 +289,9 @@ def _unmasked(X: np.ma.MaskedArray[Any, Any]) -> np.ndarray:
 
 def _finite(values: np.ndarray, names: Sequence[str], missing: str) -> tuple[np.ndarray, int]:
     """The rows without missing or infinite values, and how many others were dropped."""
-    is_good = np.concatenate([np.ones(0, bool), *(np.isfinite(values[b]).all(axis=1) for b in blocks(len(values)))])
-    if is_good.all():
+    if all(np.isfinite(values[block]).all() for block in blocks(len(values))):
         return values, 0
+    is_good = np.concatenate([np.isfinite(values[block]).all(axis=1) for block in blocks(len(values))])
     bad_rows = np.flatnonzero(~is_good)
     if missing == "drop":
         return values[is_good], len(bad_rows)
@@ -338,7 +338,10 @@ def constant_columns(values: np.ndarray) -> np.ndarray:
 def same_columns(table: Table) -> list[tuple[str, str]]:
     """Pairs of varying columns that hold the same numbers, up to unit and sign: copies, or one quantity twice."""
     values, scaling, names = table.values, table.scaling, table.names
-    correlation = np.sum([block.T @ block for block in scaling.blocks(values)], axis=0) / len(values)
+    products = np.zeros((len(names),) * 2)
+    for block in scaling.blocks(values):
+        products += block.T @ block
+    correlation = products / len(values)
     first, second = np.nonzero(np.triu(np.abs(correlation) > 1 - 1e-3, k=1))
     if not len(first):
         return []
