@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 INTEROP := .venv-interop
 
-.PHONY: demo test test-slow fuzz test-interop lint format generate bench accuracy generality stability held-out confidence docs package clean
+.PHONY: demo test test-slow fuzz test-interop lint format generate bench bench-scale accuracy generality stability held-out confidence docs package clean
 
 demo: $(READY)
 	$(BIN)/grandag fit sachs --seed 1 --output demo --report demo/report.html
@@ -46,6 +46,10 @@ bench: $(READY)
 	$(BIN)/python benchmarks/concerns.py
 	$(BIN)/python benchmarks/generalised_score.py
 	$(BIN)/python benchmarks/evidence_speed.py
+
+# Many variables: about an hour.
+bench-scale: $(READY)
+	$(BIN)/python benchmarks/scale.py
 
 confidence: $(READY)
 	$(BIN)/python benchmarks/confidence.py

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from grandag.progress import Progress
 from grandag.simulate.files import simulate
 
 REFERENCE_GFLOPS = 94.0
@@ -34,6 +35,20 @@ def cpu_seconds(function: Callable[[], object]) -> tuple[float, object]:
     start = time.process_time()
     result = function()
     return time.process_time() - start, result
+
+
+class StageClock:
+    """A listener that adds up CPU seconds by stage; what lies between two reports counts for the later one's stage."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self.last = time.process_time()
+
+    def __call__(self, progress: Progress) -> None:
+        """Called by the fit."""
+        now = time.process_time()
+        self.seconds[progress.stage] = self.seconds.get(progress.stage, 0.0) + now - self.last
+        self.last = now
 
 
 class JudgedEdge(NamedTuple):

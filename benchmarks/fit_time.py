@@ -13,12 +13,10 @@ import functools
 import statistics
 import subprocess
 import sys
-import time
 import warnings
 
-from common import REFERENCE_GFLOPS, cpu_seconds, gauss_anm, gflops, memory_beyond, resident_bytes
+from common import REFERENCE_GFLOPS, StageClock, cpu_seconds, gauss_anm, gflops, memory_beyond, resident_bytes
 from grandag import GraNDAG, NotConvergedWarning, datasets
-from grandag.progress import Progress
 
 fast = functools.partial(GraNDAG.preset, "fast", n_jobs=1)
 
@@ -62,20 +60,6 @@ def fit_seconds(d: int, target: float, whole_target: float, n_sets: int = 3) -> 
         verdict = "reached" if mean <= limit * scale else "missed"
         print(f"  {d} variables x 1,000 rows, {name}: {mean:.2f} CPU s (target {limit * scale:.1f}: {verdict})")
     print(f"    iterations: {statistics.mean(iterations):,.0f} on average over {n_sets} data sets")
-
-
-class StageClock:
-    """A listener that adds up CPU seconds by stage; what lies between two reports counts for the later one's stage."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self.last = time.process_time()
-
-    def __call__(self, progress: Progress) -> None:
-        """Called by the fit."""
-        now = time.process_time()
-        self.seconds[progress.stage] = self.seconds.get(progress.stage, 0.0) + now - self.last
-        self.last = now
 
 
 def breakdown(d: int, target: float, n_sets: int) -> None:

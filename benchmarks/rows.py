@@ -36,8 +36,8 @@ BLOCK = 100_000
 METHODS = {"default": ("grandag", "default"), "fast": ("grandag", "fast")}
 """Presets of GraN-DAG; any other word is a method."""
 STANDARD = (
-    ("parquet", "default"), ("csv", "default"), ("npy", "default"), ("parquet", "fast"), ("parquet", "cam"),
-    ("parquet", "notears"), ("parquet", "ges"), ("parquet", "pc"),
+    ("parquet", "default"), ("parquet", "fast"), ("parquet", "cam"), ("parquet", "notears"), ("parquet", "ges"),
+    ("csv", "ges"), ("npy", "default"),
 )  # fmt: skip
 
 

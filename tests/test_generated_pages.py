@@ -64,7 +64,8 @@ def test_every_parameter_of_every_method_is_documented(method):
 
 def test_values_of_the_paper_stand_out_where_they_differ():
     page = (DOCS / "parameters.md").read_text(encoding="utf-8")
-    assert "| `later_learning_rate` | `0.001` | **`0.0001`** | a number above 0 |" in page
+    assert "| `standardise` | `True` | **`False`** | one of True, False |" in page
+    assert "The preset `fast` sets `refine=False`, `later_learning_rate=0.001` and `threshold_all=True`." in page
     assert "| 10^U[-4, -3] |" in page
     assert "| `n_layers` | `2` | same |" in page
 

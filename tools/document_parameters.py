@@ -56,14 +56,19 @@ def _set_by(entries: Mapping[str, Method]) -> str:
 
 def _set_by_presets(estimator: Any) -> str:
     """What presets without a column of their own change."""
-    settings = [
-        f" The preset `{preset}` sets `{name}={declared.value_in(preset)!r}`."
-        for preset in estimator.presets
-        if preset != "paper"
-        for name, declared in parameters_of(estimator).items()
-        if declared.value_in(preset) != declared.default
-    ]
-    return "".join(settings)
+    sentences = []
+    for preset in estimator.presets:
+        if preset in ("default", "paper"):
+            continue
+        changed = {
+            name: declared.value_in(preset)
+            for name, declared in parameters_of(estimator).items()
+            if declared.value_in(preset) != declared.default
+        }
+        *most, last = (f"`{name}={value!r}`" for name, value in changed.items())
+        settings = f"{', '.join(most)} and {last}" if most else last
+        sentences.append(f" The preset `{preset}` sets {settings}.")
+    return "".join(sentences)
 
 
 def _table(declared: Mapping[str, Parameter]) -> str:

@@ -96,8 +96,10 @@ def parquet_pieces(file: Any, choose: Callable[[Sequence[str]], list[int]]) -> P
             raise not_numbers(name, str(kind), example)
 
     def begin() -> Iterator[Any]:
-        # Columns come in the order of the file, whatever is asked for.
-        return (batch.select(names) for batch in file.iter_batches(batch_size=_ROWS, columns=names))
+        for group in range(file.metadata.num_row_groups):  # asked for all at once, pyarrow would hold the whole file
+            batches = file.iter_batches(batch_size=_ROWS, row_groups=[group], columns=names, use_threads=False)
+            for batch in batches:
+                yield batch.select(names)  # in this order, not in that of the file
 
     return Pieces(tuple(names), file.metadata.num_rows, begin)
 

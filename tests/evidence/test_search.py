@@ -125,6 +125,15 @@ def test_a_node_moves_between_its_ancestors_and_its_descendants():
         assert place[node] == d - 1 - len(after)  # as late as its descendants let it
 
 
+def test_an_order_stays_as_it_was_where_nothing_changed():
+    """By the numbers of the columns alone, 3 would come after 1 as soon as it is no longer its parent."""
+    before = Order([(), (3,), (1,), (), (2,), (4,)])
+    assert before.nodes == [0, 3, 1, 2, 4, 5]
+    turned = [(), (2,), (), (), (), ()]
+    assert Order(turned, before).nodes == [0, 3, 2, 1, 4, 5]
+    assert Order(turned).nodes == [0, 2, 1, 3, 4, 5]
+
+
 def test_of_many_variables_the_likeliest_are_the_promising_ones():
     """All candidates by brute force against those that are asked, given no parents and one of two."""
     rng = np.random.default_rng(3)
@@ -225,7 +234,7 @@ def test_many_parents_of_which_none_shows_alone(seed, monkeypatch):
     values = simulate.draw_scenario("gauss-anm", truth.astype(int), 400, seed).data.to_numpy()
     empty = np.zeros_like(truth)
     assert (refine(values, empty).adjacency == truth).all()
-    monkeypatch.setattr(Search, "_reveal", lambda self, state: False)
+    monkeypatch.setattr(Search, "_reveal", lambda self, state, order: False)
     assert not refine(values, empty).adjacency.any()
 
 

@@ -9,13 +9,13 @@ could become its parents or children tell places apart, so that a plan costs as 
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
 from grandag.evidence.scores import LocalScores, Parents
-from grandag.graph import topological_order
 
 __all__ = ["Knowledge", "Order", "Plan", "as_adjacency", "plans"]
 
@@ -31,17 +31,38 @@ class Knowledge(NamedTuple):
 
 
 class Order:
-    """The nodes of a DAG, parents before children, and which are whose ancestors."""
+    """The nodes of a DAG, parents before children, and which are whose ancestors.
 
-    def __init__(self, parents: list[Parents]) -> None:
-        self.nodes = topological_order(as_adjacency(parents))
+    After a move it stays as near as it can to what it was `before`: where nothing changed, few rows have nothing new to
+    say.
+    """
+
+    def __init__(self, parents: list[Parents], before: Order | None = None) -> None:
         self.children: list[list[int]] = [[] for _ in parents]
-        self._place = dict(zip(self.nodes, range(len(parents)), strict=True))
+        for j, some in enumerate(parents):
+            for i in some:
+                self.children[i].append(j)
+        priority = list(range(len(parents))) if before is None else before._place
+        self.nodes = self._sorted([len(some) for some in parents], priority)
+        self._place: list[int] = np.argsort(self.nodes).tolist()
         self._ancestors = [0] * len(parents)  # bit i of number j: is i an ancestor of j?
         for j in self.nodes:
             for i in parents[j]:
-                self.children[i].append(j)
                 self._ancestors[j] |= self._ancestors[i] | 1 << i
+
+    def _sorted(self, n_missing: list[int], priority: list[int]) -> list[int]:
+        """Parents before children; of those whose parents all stand, the first by priority."""
+        ready = [(priority[j], j) for j, n in enumerate(n_missing) if n == 0]
+        heapq.heapify(ready)
+        nodes = []
+        while ready:
+            _, node = heapq.heappop(ready)
+            nodes.append(node)
+            for child in self.children[node]:
+                n_missing[child] -= 1
+                if n_missing[child] == 0:
+                    heapq.heappush(ready, (priority[child], child))
+        return nodes
 
     def is_ancestor(self, i: int, j: int) -> bool:
         """Is there a directed path from i to j?"""

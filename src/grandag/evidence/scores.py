@@ -15,7 +15,7 @@ import numpy as np
 
 from grandag.evidence.config import EvidenceConfig
 from grandag.evidence.optimiser import maximise
-from grandag.evidence.promise import derivatives, features, likeliest, promises, unexplained
+from grandag.evidence.promise import derivatives, features, largest_by_chance, likeliest, promises, unexplained
 from grandag.evidence.regression import block_evidence, new_workspace
 
 __all__ = ["MOST_CANDIDATES", "Fit", "LocalScores", "Parents"]
@@ -57,7 +57,8 @@ class LocalScores:
         self.config, self.n_threads = config, n_threads
         by_size = 1 + 1.3 * float(np.log(self.n_variables))
         self.cost_per_edge = by_size if config.cost_per_edge is None else config.cost_per_edge
-        self.promising = float(np.sqrt(2 * max(self.cost_per_edge - _UNSURE, 0.0)))
+        worth_an_edge = float(np.sqrt(2 * max(self.cost_per_edge - _UNSURE, 0.0)))
+        self.promising = max(worth_an_edge, largest_by_chance(self.n_variables))
         shuffled = np.ascontiguousarray(columns[rng.permutation(n)].T, dtype=np.float32)
         self._columns, self._few_columns = shuffled, np.ascontiguousarray(shuffled[:, : config.n_few_rows])
         self.scale = float(n / self._few_columns.shape[1])

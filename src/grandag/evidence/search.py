@@ -108,17 +108,18 @@ class Search:
     def _climb(self, state: Searched, report: Callable[[], None], most_work: float = np.inf) -> None:
         """Improve the graph node by node until nothing brings anything, or the work is done."""
         rejected: set[frozenset[tuple[int, Parents]]] = set()
-        while self._scores.work < most_work and (self._reinsert(state, rejected) or self._reveal(state)):
+        order = Order(state.parents)
+        while self._scores.work < most_work and (self._reinsert(state, order, rejected) or self._reveal(state, order)):
+            order = Order(state.parents, order)
             report()
 
-    def _reinsert(self, state: Searched, rejected: set[frozenset[tuple[int, Parents]]]) -> bool:
+    def _reinsert(self, state: Searched, order: Order, rejected: set[frozenset[tuple[int, Parents]]]) -> bool:
         """Make the first of the most promising reinsertions that improves the evidence, if any does."""
         scores = self._scores
         nodes = range(len(state.parents))
         scores.each(lambda j: scores.few(j, state.parents[j]), nodes)
         promise = np.array(scores.each(lambda j: scores.promise(j, state.parents[j]), nodes)).T
         promising = (promise > scores.promising) & self._knowledge.allowed
-        order = Order(state.parents)
         found = scores.each(lambda k: plans(scores, state.parents, order, k, promising, self._knowledge), nodes)
         best_first = sorted((plan for some in found for plan in some), key=lambda plan: -plan.promise)
         untried = [plan for plan in best_first if plan.signature not in rejected]
@@ -149,9 +150,9 @@ class Search:
         by_child = dict(zip(children, self._scores.each(chosen, children, cost=n_candidates.__getitem__), strict=True))
         return [{child: by_child[child][k] for child in plan.candidates} for k, plan in enumerate(some)]
 
-    def _reveal(self, state: Searched) -> bool:
+    def _reveal(self, state: Searched, order: Order) -> bool:
         """Give a node that little explains the parents that all candidates together reveal, if any node gains."""
-        order, nodes = Order(state.parents), range(len(state.parents))
+        nodes = range(len(state.parents))
         found = self._scores.each(lambda j: self._revealed(j, state.parents[j], order), nodes)
         gains = [self._gain(state.parents, {j: new}) for j, new in enumerate(found)]
         best = int(np.argmax(gains))

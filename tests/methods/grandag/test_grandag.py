@@ -322,9 +322,29 @@ def test_presets():
     default = GraNDAG.preset("default")
     assert default.get_params() == GraNDAG().get_params()
     assert (default.refine, paper.refine) == (True, False)
-    assert fast().get_params() == {**default.get_params(), "refine": False}
+    before = {"refine": False, "later_learning_rate": 1e-3, "threshold_all": True}
+    assert fast().get_params() == {**default.get_params(), **before}
     with pytest.raises(ValueError, match="'preset' must be one of default, fast, paper; got 'papr'"):
         GraNDAG.preset("papr")
+
+
+@pytest.mark.parametrize(
+    ("n_variables", "rate", "by_cycles"), [(49, 1e-3, False), (50, 1e-4, False), (149, 1e-4, False), (150, 1e-4, True)]
+)
+def test_training_by_size(n_variables, rate, by_cycles):
+    training = GraNDAG().training(n_variables)
+    assert (training.later_learning_rate, training.by_cycles) == (rate, by_cycles)
+    asked = GraNDAG(later_learning_rate=0.5, acyclicity="exponential").training(n_variables)
+    assert (asked.later_learning_rate, asked.by_cycles) == (0.5, False)
+    assert GraNDAG(acyclicity="cycles").training(2).by_cycles
+
+
+def test_a_graph_is_learned_with_counted_cycles(frame):
+    """By hand: the constraint for many variables on few gives a DAG, too."""
+    model = fast(acyclicity="cycles", prune=False, retrain=False, random_state=0).fit(frame)
+    assert model.converged_
+    assert is_acyclic(model.adjacency_)
+    assert model.adjacency_.any()
 
 
 def test_plus_plus_learns_the_variance():

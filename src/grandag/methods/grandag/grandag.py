@@ -26,7 +26,7 @@ from grandag.methods.stages.gaussian_process import ProcessConditional, fit_proc
 from grandag.methods.stages.neighbours import IMPLEMENTATIONS, NeighboursConfig, Selection, select_neighbours
 from grandag.methods.stages.prune import PruneConfig
 from grandag.methods.stages.refine import RefineConfig
-from grandag.methods.stages.threshold import threshold
+from grandag.methods.stages.threshold import threshold, without_cycles
 from grandag.model import CausalModel, Conditional
 from grandag.parameters import (
     Choice,
@@ -36,6 +36,7 @@ from grandag.parameters import (
     integer,
     number,
     one_of,
+    optional,
     parameter,
     positive,
     redeclared,
@@ -50,6 +51,9 @@ _VARIABLES_PER_THREAD = 8
 
 _EVERYTHING = 10**9
 """More rows than any table has."""
+
+_LATER_RATE, _SLOWER_RATE, _SLOWER_FROM = 1e-3, 1e-4, 50
+"""Learning rates after the first subproblem, and the number of variables from which the slower one keeps more edges."""
 
 _CYCLES_FROM = 150
 """Number of variables from which the constraint counts cycles: the exponential's cost grows with its third power."""
@@ -95,12 +99,13 @@ class GraNDAGConfig(NeighboursConfig, FinalEdgesConfig):
         search=PowerOfTen(-3, -2),
         paper=1e-2,
     )
-    later_learning_rate: float = parameter(
-        1e-3,
-        positive,
-        "Learning rate of all other subproblems.",
+    later_learning_rate: float | None = parameter(
+        None,
+        optional(positive),
+        "Learning rate of all other subproblems; None: 1e-3, from 50 variables on 1e-4.",
         source=_HYPERPARAMETERS,
         search=PowerOfTen(-4, -3),
+        fast=1e-3,
         paper=1e-4,
     )
     batch_size: int = parameter(64, count, "Rows per iteration.", source=_HYPERPARAMETERS, paper=64)
@@ -119,6 +124,15 @@ class GraNDAGConfig(NeighboursConfig, FinalEdgesConfig):
         "0.3 in place of neighbour selection and pruning.",
         source="table 5",
         paper=0.0,
+    )
+    threshold_all: bool = parameter(
+        False,
+        boolean,
+        "Break cycles that training left by removing all edges from the weakest up, as the paper does, and not only "
+        "those that close a cycle with stronger ones.",
+        source="appendix Thresholding to ensure acyclicity",
+        fast=True,
+        paper=True,
     )
     path_scale: float = parameter(
         1.0,
@@ -215,10 +229,11 @@ class GraNDAGConfig(NeighboursConfig, FinalEdgesConfig):
     def training(self, n_variables: int) -> TrainConfig:
         """The part of training, for so many variables."""
         is_large = n_variables >= _CYCLES_FROM
+        by_size = _LATER_RATE if n_variables < _SLOWER_FROM else _SLOWER_RATE
         return TrainConfig(
             by_cycles=is_large if self.acyclicity == "auto" else self.acyclicity == "cycles",
             learning_rate=self.learning_rate,
-            later_learning_rate=self.later_learning_rate,
+            later_learning_rate=self.later_learning_rate or by_size,
             batch_size=self.batch_size,
             mask_threshold=self.mask_threshold,
             tolerance=self.tolerance,
@@ -264,7 +279,8 @@ def learn(
     jacobian_rows = data.rows[: config.max_jacobian_rows]
     jacobian = expected_jacobian(trained.networks, jacobian_rows, n_threads)
     strong = trained.networks.mask & (trained.A_phi >= config.weight_threshold)
-    thresholded = threshold(jacobian, strong, knowledge.required)
+    break_cycles = threshold if config.threshold_all else without_cycles
+    thresholded = break_cycles(jacobian, strong, knowledge.required)
     notes = [*data.notes, *selected.notes, *_row_notes("The expected Jacobian is", jacobian_rows, data.n_rows)]
     edges = final_edges(table, thresholded, jacobian, knowledge, config, refine_rng, listener)
     model = _Model()
