@@ -113,6 +113,7 @@ def test_the_command_of_the_readme_writes_what_it_says(tmp_path):
         "hyperparameters",
         "index",
         "interoperability",
+        "many_rows",
         "reports",
         "reproducing",
     ],

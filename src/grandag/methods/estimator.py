@@ -51,7 +51,7 @@ from grandag.parameters import (
 )
 from grandag.progress import Listener, progress_line
 from grandag.resampling import confidence
-from grandag.table import Table, TableError, as_table, constant_columns
+from grandag.table import MANY_ROWS, Table, TableError, as_table, constant_columns, quartiles
 from grandag.table_diagnostics import discrete_columns, order_concerns, table_concerns
 from grandag.wording import counted, levels_to_the_user
 
@@ -172,10 +172,10 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             held_out = _like(held_out, table, self.missing, type(self).__name__).values[:, ~is_constant]
         config = self.config_type()(**{name: values[name] for name in parameters_of(self.config_type())})
         learned = type(self).learn(varying, knowledge, config, self._generator(), listener, held_out)
-        learned = learned.with_shares(explained(varying.values, learned.dag))
+        learned = learned.with_shares(explained(varying, learned.dag))
         learned = learned.with_constants(table.names, np.where(is_constant, table.values[0], np.nan))
         concerns = _concerns(learned, table, varying, checks_noise=self.checks_noise)
-        values = {**learned.values, "observed": np.quantile(table.values, np.linspace(0, 1, 5), axis=0)}
+        values = {**learned.values, "observed": quartiles(table)}
         notes = (*_notes(learned, table), *learned.notes)
         return replace(learned, values=values, notes=notes, concerns=concerns)
 
@@ -456,6 +456,8 @@ def _notes(learned: Learned, table: Table) -> list[str]:
     if table.n_dropped:
         n_rows = len(table.values) + table.n_dropped
         notes.append(f"Dropped {table.n_dropped:,} of {n_rows:,} rows, which have missing or infinite values.")
+    if len(table.values) > MANY_ROWS:
+        notes.append(f"Quartiles are those of {MANY_ROWS:,} of the {len(table.values):,} rows, evenly spread.")
     if not learned.is_dag and learned.conditionals is not None:
         notes.append("Scores, samples and effects are those of one DAG of the equivalence class (dag_).")
     return notes
@@ -463,7 +465,7 @@ def _notes(learned: Learned, table: Table) -> list[str]:
 
 def _concerns(learned: Learned, table: Table, varying: Table, *, checks_noise: bool) -> tuple[Concern, ...]:
     """Reasons to doubt the result, from columns, graph and noise, and from the method itself."""
-    copies = copy_concerns(varying.values, varying.names)
+    copies = copy_concerns(varying)
     known = [concern.variables for concern in copies]
     model = learned.model
     noise, order = [], []
