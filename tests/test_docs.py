@@ -70,6 +70,15 @@ def test_pages_agree_on_the_time_that_the_tests_take():
         assert "about eight minutes on two free cores" in " ".join(page.read_text(encoding="utf-8").split())
 
 
+def test_the_cost_of_the_papers_tables_is_that_of_their_runs():
+    text = (DOCS / "reproducing.md").read_text(encoding="utf-8")
+    runs = re.findall(r": ([\d,]+) jobs of [\d,]+, (\d+) CPU\s+minutes", text)
+    n_jobs, n_minutes = (sum(int(run[k].replace(",", "")) for run in runs) for k in (0, 1))
+    page = " ".join((DOCS / "clusters.md").read_text(encoding="utf-8").split())
+    assert f"were {n_jobs:,} jobs of {n_minutes} CPU minutes together: on 100 cores three minutes" in page
+    assert 2.5 < n_minutes / 100 < 3.5
+
+
 def in_the_environment(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     source = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
@@ -104,6 +113,7 @@ def test_the_command_of_the_readme_writes_what_it_says(tmp_path):
         "hyperparameters",
         "index",
         "interoperability",
+        "many_rows",
         "reports",
         "reproducing",
     ],
@@ -112,6 +122,12 @@ def test_the_command_of_the_readme_writes_what_it_says(tmp_path):
 def test_code_of_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run(page, tmp_path)
+
+
+def test_code_of_the_page_on_clusters_runs(tmp_path, monkeypatch):
+    pytest.importorskip("distributed", reason="the cluster is in the extra cluster")
+    monkeypatch.chdir(tmp_path)
+    assert run("clusters", tmp_path)["refits"].n_done == 4
 
 
 def test_tutorial_is_what_running_it_gives(tmp_path):

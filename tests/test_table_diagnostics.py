@@ -124,3 +124,55 @@ def test_an_intervention_far_outside_of_the_data(rng):
     with pytest.warns(UserWarning, match=r"outside of the data: x = 20 \(the table has 0\.\d+ to 9\.\d+\)") as caught:
         model.intervene({"x": 20.0})
     assert caught[0].filename == __file__
+
+
+LONG = 20_000
+"""Rows of more than two blocks."""
+
+
+@pytest.fixture
+def long_table(rng, monkeypatch):
+    """Concerns about a table of many rows with a column of noise and another one, in single precision."""
+    monkeypatch.setattr("grandag.table_diagnostics.MANY_ROWS", 1000)
+
+    def concerns(*columns):
+        values = np.column_stack([rng.normal(size=LONG), *columns]).astype(np.float32)
+        return {concern.kind: concern for concern in table_concerns(as_table(values))}
+
+    return concerns
+
+
+def test_running_numbers_of_many_rows(long_table, rng):
+    number = np.arange(LONG)
+    assert long_table(number)["running number"].variables == ("X1",)
+    assert "running number" in long_table(1e8 - 3 * number)  # rounded to eights
+    assert long_table(number + (number > 15_000)) == {}
+    assert long_table(1e8 + 100 * rng.normal(size=LONG)) == {}
+
+
+def test_the_last_rows_count(long_table, rng):
+    values = np.arange(LONG) % 3
+    assert set(long_table(values)) == {"discrete columns"}
+    late = values + np.where(np.arange(LONG) < 16_000, 0, rng.normal(size=LONG))
+    assert long_table(late) == {}
+    one_hot = np.eye(3)[values]
+    assert set(long_table(one_hot)) == {"one-hot columns"}
+    one_hot[-1] = 1
+    assert set(long_table(one_hot)) == {"discrete columns"}
+
+
+def test_the_share_of_a_value_is_that_in_all_rows(long_table):
+    rare = np.arange(LONG) < 900
+    assert long_table(rare)["near-constant columns"].numbers == {"X1": {"share": 0.955}}
+    assert "near-constant columns" not in long_table(np.arange(LONG) < 1100)
+
+
+def test_repetitions_of_many_rows_are_estimated(rng, monkeypatch):
+    monkeypatch.setattr("grandag.table_diagnostics.MANY_ROWS", 1000)
+    values = rng.normal(size=(15_000, 3))
+    values[0, 0], again = 0.0, values[:5000].copy()
+    again[0, 0] = -0.0
+    (concern,) = table_concerns(as_table(np.concatenate([values, again])))
+    assert concern.numbers["repeated"] == pytest.approx(5000, rel=0.25)
+    assert concern.message.startswith(f"About {concern.numbers['repeated']:,} of 20,000 rows repeat")
+    assert table_concerns(as_table(values)) == []

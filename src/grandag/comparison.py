@@ -5,19 +5,23 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from grandag.executors import Failure, open_executor
 from grandag.graph import edge_mark, skeleton
 from grandag.learned import Learned, TrainingError
 from grandag.methods.registry import build
-from grandag.parameters import ParameterError
-from grandag.progress import Listener
-from grandag.table import as_table
+from grandag.parameters import ParameterError, check_parameters
+from grandag.parameters import cluster as cluster_rule
+from grandag.progress import Listener, Progress
+from grandag.table import Table, as_table
 from grandag.tuning.held_out import FEWEST_ROWS, held_out_fit
 from grandag.wording import counted
 
@@ -112,6 +116,7 @@ def compare(
     preset: str = "default",
     random_state: int = 0,
     missing: str = "error",
+    cluster: str | None = None,
     listener: Listener | None = None,
 ) -> Comparison:
     """Fit several methods to one table, and score each on held-out rows of a second fit.
@@ -122,7 +127,9 @@ def compare(
         preset: The preset of all methods.
         random_state: Seed of the fits and of the split.
         missing: Rows with missing values: "error" or "drop".
-        listener: Called with the progress of each fit.
+        cluster: Address of a Dask scheduler. Its workers fit all methods at the same time, one thread each, instead of
+            one after the other on all cores of this machine; the graphs and scores are the same.
+        listener: Called with the progress of each fit; on a cluster, after each method.
 
     Example:
         >>> from grandag import datasets
@@ -132,22 +139,54 @@ def compare(
     """
     if not methods or len(set(methods)) < len(methods):
         raise ParameterError("methods", f"must be different names of methods; got {', '.join(methods) or 'none'}.")
-    estimators = [build(method, {"missing": missing}, preset=preset, seed=random_state) for method in methods]
+    check_parameters({"cluster": cluster}, {"cluster": cluster_rule})
+    for method in methods:
+        build(method, {}, preset=preset)  # refuses an unknown name before any fit
     table = as_table(X, missing=missing, min_rows=FEWEST_ROWS)
-    entries = []
-    for method, estimator in zip(methods, estimators, strict=True):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # each result has its reasons to doubt it
-            start = time.perf_counter()
-            try:
-                learned = estimator.fit(table, listener=listener).learned_
-                seconds = time.perf_counter() - start
-                learned.check_not_interrupted()
-                score = held_out_fit(method, {}, table, random_state, preset=preset, listener=listener).score
-            except TrainingError as error:
-                entries.append(Entry(method, failure=str(error)))
-            else:
-                entries.append(Entry(method, learned, score, seconds))
+    fit = partial(_entry, parameters={"missing": missing}, preset=preset, seed=random_state)
+    if cluster is None:
+        entries = [fit(method, table, listener=listener) for method in methods]
+    else:
+        entries = _on_cluster(partial(fit, is_alone=True), methods, table, cluster, listener)
     if all(entry.learned is None for entry in entries):
         raise TrainingError(f"{counted(len(entries), 'method')} failed, the first with: {entries[0].failure}")
     return Comparison(table.names, tuple(entries))
+
+
+def _entry(
+    method: str,
+    table: Table,
+    *,
+    parameters: Mapping[str, Any],
+    preset: str,
+    seed: int,
+    is_alone: bool = False,
+    listener: Listener | None = None,
+) -> Entry:
+    """Fit a method to all rows, and again to 80 % of them, which the others score; `is_alone` is with one thread."""
+    known = build(method, {}, preset=preset).get_params()
+    parameters = {**parameters, **({"n_jobs": 1} if is_alone and "n_jobs" in known else {})}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # each result has its reasons to doubt it
+        start = time.perf_counter()
+        try:
+            learned = build(method, parameters, preset=preset, seed=seed).fit(table, listener=listener).learned_
+            seconds = time.perf_counter() - start
+            learned.check_not_interrupted()
+            score = held_out_fit(method, parameters, table, seed, preset=preset, listener=listener).score
+        except TrainingError as error:
+            return Entry(method, failure=str(error))
+    return Entry(method, learned, score, seconds)
+
+
+def _on_cluster(
+    fit: Callable[[str, Table], Entry], methods: Sequence[str], table: Table, cluster: str, listener: Listener | None
+) -> list[Entry]:
+    """The entries of all methods, in their order."""
+    entries: dict[str, Entry] = {}
+    with open_executor(table, cluster=cluster) as executor, closing(executor.run(fit, methods)) as finished:
+        for method, result in finished:
+            entries[method] = Entry(method, failure=result.reason) if isinstance(result, Failure) else result
+            if listener is not None:
+                listener(Progress("compare", len(entries), len(methods)))
+    return [entries[method] for method in methods]

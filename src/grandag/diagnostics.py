@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from grandag.gam import SplineTable
-from grandag.table import MIN_ROWS, Scaling, constant_columns, same_columns
+from grandag.table import MIN_ROWS, Table, constant_columns, same_columns, spread
 from grandag.wording import counted
 
 __all__ = [
@@ -73,8 +73,7 @@ class Concern:
 
 def spread_rows(values: np.ndarray) -> np.ndarray:
     """At most `MAX_ROWS` rows, evenly spread."""
-    n = len(values)
-    return values if n <= MAX_ROWS else values[np.linspace(0, n - 1, MAX_ROWS).round().astype(int)]
+    return values if len(values) <= MAX_ROWS else values[spread(len(values), MAX_ROWS)]
 
 
 def noise_checks(
@@ -203,9 +202,8 @@ def constant_concerns(values: np.ndarray, names: Sequence[str]) -> list[Concern]
     return [Concern("constant columns", constant, {}, message, is_urgent=True)]
 
 
-def copy_concerns(values: np.ndarray, names: Sequence[str]) -> list[Concern]:
+def copy_concerns(table: Table) -> list[Concern]:
     """Pairs of varying columns that are the same up to units."""
-    pairs = same_columns(Scaling.standard(values).apply(values, "float32"), names)
     return [
         Concern(
             "copied columns",
@@ -215,7 +213,7 @@ def copy_concerns(values: np.ndarray, names: Sequence[str]) -> list[Concern]:
             "well be from the other. Leave one out.",
             is_urgent=True,
         )
-        for pair in pairs
+        for pair in same_columns(table)
     ]
 
 
@@ -266,7 +264,7 @@ def _correlations(values: np.ndarray) -> np.ndarray:
     """
     from scipy.stats import rankdata
 
-    rows = spread_rows(values)
+    rows = np.asarray(spread_rows(values), dtype=np.float64)
     found = np.zeros((rows.shape[1],) * 2)
     varies = np.flatnonzero(~constant_columns(rows))
     if len(varies) >= 2 and len(rows) >= MIN_ROWS:

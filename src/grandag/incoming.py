@@ -13,7 +13,7 @@ import math
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -111,10 +111,15 @@ UNPACKERS: dict[str, Callable[[Path], Any]] = {
 
 
 def read_array(path: Path) -> np.ndarray:
-    """The array in a .npy file."""
+    """The array in a .npy file; a large one of numbers is mapped into memory, to be read when it is used."""
     _check_regular(path)
+    size = path.stat().st_size
     with path.open("rb") as stream:
-        return _array(stream, "it", path.stat().st_size)
+        header = _header(stream, "it", size)
+        if size <= _MOST_BYTES or header.dtype.kind not in "iuf":
+            return _content(stream, "it", header)
+    order: Literal["F", "C"] = "F" if header.is_fortran else "C"
+    return np.memmap(path, header.dtype, "r", header.start, header.shape, order)
 
 
 def read_arrays(path: Path) -> dict[str, np.ndarray]:
@@ -135,12 +140,22 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
     is_plain = member.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) and not member.flag_bits & 1
     if not (member.filename.endswith(".npy") and is_plain):
         raise ValueError(f"{member.filename[:50]!r} in it is no array")
+    name = f"{member.filename[:50]!r} in it"
     with archive.open(member) as stream:
-        return _array(stream, f"{member.filename[:50]!r} in it", member.file_size)
+        return _content(stream, name, _header(stream, name, member.file_size))
 
 
-def _array(stream: IO[bytes], name: str, size: int) -> np.ndarray:
-    """An array of numpy's npy format, version 1, which must have the size that its header implies."""
+class _Header(NamedTuple):
+    """What an array says of itself, and where its numbers begin."""
+
+    shape: tuple[int, ...]
+    is_fortran: bool
+    dtype: np.dtype[Any]
+    start: int
+
+
+def _header(stream: IO[bytes], name: str, size: int) -> _Header:
+    """The header of numpy's npy format, version 1; the array must have the size that it implies."""
     if np.lib.format.read_magic(stream) != (1, 0):
         raise ValueError(f"{name} has another format")
     shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(stream)
@@ -148,6 +163,12 @@ def _array(stream: IO[bytes], name: str, size: int) -> np.ndarray:
         raise ValueError(f"{name} is no array of numbers or text")
     if math.prod(shape) * dtype.itemsize != size - stream.tell():
         raise ValueError(f"{name} has not the size of its shape")
+    return _Header(shape, is_fortran, dtype, stream.tell())
+
+
+def _content(stream: IO[bytes], name: str, header: _Header) -> np.ndarray:
+    """The array itself."""
+    shape, is_fortran, dtype, _ = header
     content = np.frombuffer(bytearray(stream.read()), dtype if dtype.itemsize else np.uint8)
     if dtype.kind == "b" and content.view(np.uint8).max(initial=0) > 1:
         raise ValueError(f"{name} is neither true nor false")

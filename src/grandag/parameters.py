@@ -226,6 +226,10 @@ n_jobs = Rule(
     "None, -1 (all cores) or a count of threads",
     int,
 )
+cluster = Rule(
+    lambda value: value is None or isinstance(value, str),
+    "None or the address of a Dask scheduler, as 'tcp://HOST:8786'",
+)
 knowledge = Rule(
     lambda value: value is None or isinstance(value, Knowledge | Mapping | str | Path),
     "None, a Knowledge, its fields in a dictionary, or a file with them",

@@ -72,6 +72,7 @@ _TITLES = {
     "conditionals": "Fitting conditionals",
     "resample": "Refitting",
     "tune": "Tuning, best so far",
+    "compare": "Fitting methods",
 }
 
 

@@ -2,6 +2,9 @@
 
 What a file does not say is taken from its content where that leaves no doubt, and noted in the frame's
 `attrs["notes"]`, which a fit shows; where it leaves doubt, the usual meaning holds and the arguments decide.
+
+Long files are read in pieces, in single precision (`pieces.py`); of a long text file the beginning decides. A long .npy
+file is mapped into memory instead of being read.
 """
 
 from __future__ import annotations
@@ -15,12 +18,13 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from grandag.incoming import UNPACKERS, check_proportion, read_array, read_content, reason_of
-from grandag.table import TableError, check_unique, is_number, suggestion
+from grandag.pieces import Pieces, csv_pieces, is_installed, parquet_pieces
+from grandag.table import TableError, check_unique, is_number, not_numbers, suggestion
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,11 +38,20 @@ _BYTE_ORDER_MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16
 _MISSING_MARKS = frozenset({"?", ".", "-", "--", "*"})
 """Signs without a meaning of their own: in a column of numbers they can only stand for nothing."""
 
+_USUAL_MISSING = (
+    "", " ", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",
+    "NULL", "NaN", "None", "n/a", "nan", "null",
+)  # fmt: skip
+"""What pandas takes for missing."""
+
 _LOOKED_AT = 50
 """Lines that decide on the separator."""
 
 _MOST_COLUMNS = 100_000
 """In a file, from which some may be chosen."""
+
+_LONG, _LONG_TEXT, _BEGINNING = 10_000_000, 100_000_000, 1_000_000
+"""Numbers of a Parquet file, and bytes of a text file, from which it is read in pieces; bytes of a beginning."""
 
 
 def read_table(
@@ -48,6 +61,8 @@ def read_table(
     decimal: str | None = None,
     encoding: str | None = None,
     na_values: Sequence[str] = (),
+    columns: str | None = None,
+    exclude: str | None = None,
 ) -> pd.DataFrame:
     r"""A data frame from a file: CSV, TSV, Parquet or numpy's .npy (without names) by its ending; compressed CSV too.
 
@@ -57,12 +72,15 @@ def read_table(
         decimal: The decimal point, "." or ",". By default found in the file.
         encoding: Of a text file, "latin-1" for example. By default UTF-8, or UTF-16 if the file says so.
         na_values: Texts that stand for missing values, in addition to the usual ones (nothing, NA, NaN, null, ...).
+        columns: Names or patterns (`gene*`) of the columns to read, separated by commas; by default all.
+        exclude: Names or patterns of columns to leave out.
     """
     path = Path(path)
     if not path.exists():
         raise TableError(f"There is no file {str(path)!r}: check the path, or see `grandag datasets` for bundled data.")
     kind = next((suffix for suffix in reversed(path.suffixes) if suffix not in UNPACKERS), "")
-    readers: dict[str, Callable[[Path], pd.DataFrame]] = {
+    choice = _Choice(columns, exclude)
+    readers: dict[str, Callable[[Path, _Choice], pd.DataFrame]] = {
         ".parquet": _read_parquet,
         ".pq": _read_parquet,
         ".npy": _read_array,
@@ -71,10 +89,17 @@ def read_table(
         raise TableError(f"{path.name!r} does not end in .csv, .tsv, .parquet or .npy: convert the file or rename it.")
     try:
         if kind in readers:
-            return readers[kind](path)
-        text = _text(path, encoding)
+            return readers[kind](path, choice)
+        is_long = path.suffix == kind and path.stat().st_size > _LONG_TEXT and encoding in (None, "utf-8")
+        beginning = _beginning(path) if is_long and is_installed() else None
+        text = _text(path, encoding) if beginning is None else beginning
         separator = separator or _found_separator(text, _SEPARATORS[kind])
-        return _read_text(_TextFile(path.name, text, separator, decimal, tuple(na_values)), _SEPARATORS[kind])
+        file = _TextFile(path.name, text, separator, decimal, tuple(na_values))
+        if beginning is not None and len(separator) == 1:
+            return _read_long_text(path, file, _SEPARATORS[kind], choice)
+        if beginning is not None:
+            file = replace(file, text=_text(path, encoding))
+        return choice.of_frame(_read_text(file, _SEPARATORS[kind]).frame)
     except TableError:
         raise
     except Exception as error:  # whatever a stranger's file brings up
@@ -83,10 +108,25 @@ def read_table(
 
 def select_columns(frame: pd.DataFrame, columns: str | None, exclude: str | None) -> pd.DataFrame:
     """Some of the columns: names or patterns (`gene*`), separated by commas; a name with a comma stands in quotes."""
-    names = [str(name) for name in frame.columns]
-    kept = list(range(len(names))) if columns is None else _positions(columns, names)
-    left_out = set() if exclude is None else set(_positions(exclude, names))
-    return frame.iloc[:, [position for position in kept if position not in left_out]]
+    return _Choice(columns, exclude).of_frame(frame)
+
+
+class _Choice(NamedTuple):
+    """Some of the columns of a table, by names or patterns."""
+
+    columns: str | None
+    exclude: str | None
+
+    def positions(self, names: Sequence[str]) -> list[int]:
+        """Where they are."""
+        kept = list(range(len(names))) if self.columns is None else _positions(self.columns, names)
+        left_out = set() if self.exclude is None else set(_positions(self.exclude, names))
+        return [position for position in kept if position not in left_out]
+
+    def of_frame(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """A frame with these columns only; as it is, if they are all."""
+        positions = self.positions([str(name) for name in frame.columns])
+        return frame if positions == list(range(frame.shape[1])) else frame.iloc[:, positions]
 
 
 def _positions(words: str, names: Sequence[str]) -> list[int]:
@@ -105,13 +145,14 @@ def _positions(words: str, names: Sequence[str]) -> list[int]:
     return list(found)
 
 
-def _read_array(path: Path) -> pd.DataFrame:
+def _read_array(path: Path, choice: _Choice) -> pd.DataFrame:
     import pandas as pd
 
     values = read_array(path)
     if values.ndim != 2:
         raise TableError(f"{path.name!r} holds an array of shape {values.shape}: a table has rows and columns.")
-    return pd.DataFrame(values, columns=[f"X{k}" for k in range(values.shape[1])])
+    names = [f"X{k}" for k in range(values.shape[1])]
+    return choice.of_frame(pd.DataFrame(values, columns=names, copy=False))
 
 
 def _check_width(name: str, n_columns: int) -> None:
@@ -122,7 +163,7 @@ def _check_width(name: str, n_columns: int) -> None:
         )
 
 
-def _read_parquet(path: Path) -> pd.DataFrame:
+def _read_parquet(path: Path, choice: _Choice) -> pd.DataFrame:
     import pandas as pd
 
     try:
@@ -132,8 +173,49 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     check_proportion(path, 0)
     with parquet.ParquetFile(path) as file:
         _check_width(path.name, file.metadata.num_columns)
-        check_proportion(path, file.metadata.num_rows * file.metadata.num_columns * 8)
-    return pd.read_parquet(path)
+        n_numbers = file.metadata.num_rows * file.metadata.num_columns
+        check_proportion(path, n_numbers * 8)
+        if n_numbers > _LONG:
+            check_unique(file.schema_arrow.names)
+            return _in_pieces(parquet_pieces(file, choice.positions), ())
+    return choice.of_frame(pd.read_parquet(path))
+
+
+def _in_pieces(pieces: Pieces, notes: Sequence[str]) -> pd.DataFrame:
+    import pandas as pd
+
+    values, precision = pieces.read()
+    frame = pd.DataFrame(values, columns=list(pieces.names), copy=False)
+    frame.attrs["notes"] = [*notes, *precision]
+    return frame
+
+
+def _beginning(path: Path) -> str | None:
+    """The first lines of a long file; None if they are not UTF-8, as which the rest would be read."""
+    with path.open("rb") as stream:
+        content = stream.read(_BEGINNING)
+    whole = content[: content.rfind(b"\n") + 1]
+    if whole.startswith(codecs.BOM_UTF8) or not whole:
+        return None
+    try:
+        return whole.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def _read_long_text(path: Path, file: _TextFile, usual_separator: str, choice: _Choice) -> pd.DataFrame:
+    """A text file in pieces, whose beginning says what its columns are."""
+    first = _read_text(file, usual_separator)
+    kinds = {}
+    for position in choice.positions(list(first.frame.columns)):
+        column = first.frame.iloc[:, position]
+        if column.dtype.kind not in "iufb":
+            raise not_numbers(str(column.name), str(column.dtype), next(iter(column.dropna()), None))
+        kinds[str(column.name)] = column.dtype.kind == "b"
+    missing = sorted({*_USUAL_MISSING, *file.na_values, *first.marks})
+    separator, decimal = file.separator, first.decimal or "."
+    pieces = csv_pieces(path, file.names(), kinds, separator=separator, decimal=decimal, missing=missing)
+    return _in_pieces(pieces, first.notes)
 
 
 def _text(path: Path, encoding: str | None) -> str:
@@ -203,7 +285,16 @@ class _TextFile:
         )
 
 
-def _read_text(file: _TextFile, usual_separator: str) -> pd.DataFrame:
+class _Text(NamedTuple):
+    """What was found in a text file."""
+
+    frame: pd.DataFrame
+    decimal: str | None
+    marks: tuple[str, ...]  # of missing values
+    notes: list[str]
+
+
+def _read_text(file: _TextFile, usual_separator: str) -> _Text:
     import pandas as pd
 
     names = file.names()
@@ -225,15 +316,17 @@ def _read_text(file: _TextFile, usual_separator: str) -> pd.DataFrame:
         try:
             frame = file.cells(len(names))
             if file.decimal is None and _has_decimal_commas(frame, file.separator):
-                frame = replace(file, decimal=",").cells(len(names))
+                file = replace(file, decimal=",")
+                frame = file.cells(len(names))
                 notes.append("Commas are decimal points.")
         except pd.errors.ParserWarning:
             raise TableError(f"{file.name!r} has lines with more fields than its {len(names)} column names.") from None
     frame.columns = pd.Index(names)
     frame, marks = _without_missing_marks(frame)
     frame, numbered = _without_row_numbers(frame)
-    frame.attrs["notes"] = [*notes, *marks, *numbered]
-    return frame
+    as_missing = [f"Read {' and '.join(map(repr, marks))} as missing."] if marks else []
+    frame.attrs["notes"] = [*notes, *as_missing, *numbered]
+    return _Text(frame, file.decimal, marks, frame.attrs["notes"])
 
 
 def _texts(frame: pd.DataFrame) -> dict[int, pd.Series]:
@@ -251,8 +344,8 @@ def _has_decimal_commas(frame: pd.DataFrame, separator: str) -> bool:
     return any(text.str.contains(r",(?!\d{3}$)").any() for text in numbers)
 
 
-def _without_missing_marks(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Signs that stand for missing values in columns of numbers are taken as such."""
+def _without_missing_marks(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Signs that stand for missing values in columns of numbers are taken as such; which ones were found."""
     import pandas as pd
 
     found: dict[str, None] = {}
@@ -262,7 +355,7 @@ def _without_missing_marks(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]
             column = frame.iloc[:, position]
             frame = frame.assign(**{frame.columns[position]: pd.to_numeric(column, errors="coerce")})
             found.update(dict.fromkeys(sorted(marks)))
-    return frame, [f"Read {' and '.join(map(repr, found))} as missing."] if found else []
+    return frame, tuple(found)
 
 
 def _without_row_numbers(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:

@@ -130,7 +130,8 @@ def _align(graph: Any, X: Any, missing: str, random_state: Any, n_jobs: int | No
     touches = adjacency & (is_constant[:, None] | is_constant)
     notes = (f"Left out {counted(int(touches.sum()), 'edge')} of constant columns.",) if touches.any() else ()
     varying = ~is_constant
-    return _Aligned(table, table.select(varying), is_constant, adjacency[np.ix_(varying, varying)], notes)
+    inside = table.select(varying) if is_constant.any() else table
+    return _Aligned(table, inside, is_constant, adjacency[np.ix_(varying, varying)], notes)
 
 
 def _in_order(graph: Any, columns: tuple[str, ...]) -> np.ndarray:
@@ -165,5 +166,5 @@ def _learned(found: evidence.Refined, aligned: _Aligned) -> Learned:
         values={"evidence": found.evidence},
         notes=(*aligned.notes, *found.notes),
         concerns=(*constant_concerns(table.values, table.names), *interruption(found)),
-    ).with_shares(explained(aligned.varying.values, found.adjacency))
+    ).with_shares(explained(aligned.varying, found.adjacency))
     return learned.with_constants(table.names, np.where(aligned.is_constant, table.values[0], np.nan))

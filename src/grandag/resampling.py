@@ -11,21 +11,24 @@ probability that the edge is true: docs/confidence.md has what was measured.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import networkx as nx
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
 from sklearn.base import clone
 
 from grandag.diagnostics import Concern
+from grandag.executors import ClusterLostError, Failure, open_executor
 from grandag.graph import directed_part, is_acyclic, skeleton, to_networkx
-from grandag.knowledge import KnowledgeError
+from grandag.knowledge import Knowledge, KnowledgeError
 from grandag.learned import Learned, TrainingError
 from grandag.parameters import as_generator, check_parameters, integer, one_of
+from grandag.parameters import cluster as cluster_rule
 from grandag.parameters import n_jobs as n_jobs_rule
 from grandag.progress import Listener, Progress
 from grandag.table import Table, TableError, as_table
@@ -64,7 +67,8 @@ class Confidence:
     n_not_converged: int = 0
     failures: tuple[str, ...] = field(default=(), repr=False)
     models: tuple[Estimator, ...] = field(default=(), repr=False)  # the refitted ones, if they were to be kept
-    was_interrupted: bool = False
+    ended_by: BaseException | None = field(default=None, repr=False)
+    """What ended it before all refits were done: Ctrl-C, or the loss of the cluster."""
 
     def __repr__(self) -> str:
         n_edges = counted(int((self.frequency > 0).sum()), "edge")
@@ -74,6 +78,11 @@ class Confidence:
     def n_done(self) -> int:
         """Refits that gave a graph."""
         return len(self.adjacencies)
+
+    @property
+    def was_interrupted(self) -> bool:
+        """Did it end before all refits were done?"""
+        return self.ended_by is not None
 
     @property
     def frequency(self) -> np.ndarray:
@@ -151,13 +160,14 @@ def confidence(
     *,
     random_state: Any = None,
     n_jobs: int | None = -1,
+    cluster: str | None = None,
     keep_models: bool = False,
     listener: Listener | None = None,
 ) -> Confidence:
     """Refit an estimator and count its edges.
 
-    Refits run in parallel, one thread each; the same random state gives the same result for any number of processes.
-    Ctrl-C ends it early with the refits that are done, if there are any.
+    Refits run in parallel, one thread each; the same random state gives the same result for any number of processes,
+    and on a cluster. Ctrl-C, or the loss of the cluster, ends it early with the refits that are done, if there are any.
 
     Args:
         estimator: Any method of the library, fitted or not; it is not changed.
@@ -166,6 +176,7 @@ def confidence(
         kind: "bootstrap", "subsample" or "restarts".
         random_state: Seed of the resampling and of the refits.
         n_jobs: Processes, -1 for all cores.
+        cluster: Address of a Dask scheduler whose workers refit instead of this machine.
         keep_models: Keep the refitted estimators in `models`, for the interval of `average_effect(resamples=...)`.
         listener: Called after every refit.
 
@@ -176,26 +187,27 @@ def confidence(
         ['source', 'target', 'frequency', 'reverse_frequency', 'adjacency_frequency', 'mean_strength']
     """
     check_parameters(
-        {"resamples": resamples, "kind": kind, "n_jobs": n_jobs},
-        {"resamples": integer(1), "kind": one_of(*KINDS), "n_jobs": n_jobs_rule},
+        {"resamples": resamples, "kind": kind, "n_jobs": n_jobs, "cluster": cluster},
+        {"resamples": integer(1), "kind": one_of(*KINDS), "n_jobs": n_jobs_rule, "cluster": cluster_rule},
     )
     table = as_table(X, missing=estimator.missing)
     streams = as_generator(random_state).spawn(resamples)
-    jobs = (delayed(_refit)(_quiet(estimator), table, kind, stream, keep_models) for stream in streams)
-    refits: list[_Refit] = []
-    was_interrupted = False
+    refit = partial(_refit, _quiet(estimator), kind, keep_models)
+    done: dict[int, _Refit] = {}
+    ended_by: BaseException | None = None
     try:
-        for refit in _in_parallel(jobs, n_jobs):
-            if refit.learned is not None:
-                refit.learned.check_not_interrupted()
-            refits.append(refit)
-            if listener is not None:
-                listener(Progress("resample", len(refits), resamples))
-    except KeyboardInterrupt:
-        was_interrupted = True
+        where = open_executor(table, n_jobs=n_jobs, cluster=cluster)
+        with where as executor, closing(executor.run(refit, enumerate(streams))) as finished:
+            for (number, _), result in finished:
+                done[number] = _counted(result)
+                if listener is not None:
+                    listener(Progress("resample", len(done), resamples))
+    except (KeyboardInterrupt, ClusterLostError) as error:
+        ended_by = error.with_traceback(None)
+    refits = [done[number] for number in sorted(done)]
     good = [refit.learned for refit in refits if refit.learned is not None]
-    if not good and was_interrupted:
-        raise KeyboardInterrupt
+    if not good and ended_by is not None:
+        raise ended_by
     if not good:
         reason = next(refit.failure for refit in refits if refit.failure)
         raise TrainingError(f"No refit gave a graph: {reason}")
@@ -208,24 +220,35 @@ def confidence(
         n_not_converged=sum(not learned.converged for learned in good),
         failures=tuple(refit.failure for refit in refits if refit.failure),
         models=tuple(refit.model for refit in refits if refit.model is not None),
-        was_interrupted=was_interrupted,
+        ended_by=ended_by,
     )
 
 
-def _in_parallel(jobs: Iterator[Any], n_jobs: int | None) -> Iterator[_Refit]:
-    refits: Iterator[_Refit] = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
-    return refits
+def _counted(result: _Refit | Failure) -> _Refit:
+    """A finished refit; one whose search was interrupted ends them all."""
+    if isinstance(result, Failure):
+        return _Refit(failure=result.reason)
+    if result.learned is not None:
+        result.learned.check_not_interrupted()
+    return result
 
 
 def _quiet(estimator: Estimator) -> Estimator:
-    """A copy that uses one thread and shows nothing."""
+    """A copy that uses one thread, shows nothing, and needs no file."""
     copy: Estimator = clone(estimator)
-    alone = {"n_jobs": 1, "verbose": False}
-    copy.set_params(**{name: value for name, value in alone.items() if name in copy.get_params()})
+    given = copy.get_params()
+    changes: dict[str, Any] = {"n_jobs": 1, "verbose": False}
+    if isinstance(given.get("knowledge"), str | Path):
+        changes["knowledge"] = Knowledge.of(given["knowledge"])
+    copy.set_params(**{name: value for name, value in changes.items() if name in given})
     return copy
 
 
-def _refit(estimator: Estimator, table: Table, kind: str, rng: np.random.Generator, keep_model: bool) -> _Refit:
+def _refit(
+    estimator: Estimator, kind: str, keep_model: bool, job: tuple[int, np.random.Generator], table: Table
+) -> _Refit:
+    _, rng = job
+    estimator = clone(estimator)
     n = len(table.values)
     if kind == "bootstrap":
         table = table.take(rng.integers(n, size=n))
@@ -286,7 +309,8 @@ def describe(result: Confidence) -> str:
     words = {"bootstrap": "bootstrap samples", "subsample": "halves of the rows", "restarts": "other random states"}
     parts = [f"Frequencies are from {counted(result.n_done, 'refit')} on {words[result.kind]}"]
     if result.was_interrupted:
-        parts.append(f"interrupted before all {result.n_asked} were done")
+        how = "interrupted" if isinstance(result.ended_by, KeyboardInterrupt) else "the cluster was lost"
+        parts.append(f"{how} before all {result.n_asked} were done")
     if result.failures:
         parts.append(f"{len(result.failures)} others failed (the first: {result.failures[0]})")
     if result.n_not_converged:

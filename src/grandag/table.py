@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +16,15 @@ from grandag.incoming import MOST_VARIABLES, InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MIN_ROWS", "Scaling", "Table", "TableError", "as_frame", "as_table", "blocks", "check_unique",
-           "constant_columns", "is_number",
-           "same_columns", "split_rows", "suggestion"]  # fmt: skip
+__all__ = ["MANY_ROWS", "MIN_ROWS", "Scaling", "Table", "TableError", "as_frame", "as_table", "blocks",
+           "check_unique", "constant_columns", "count_held_out", "draw_rows", "in_double", "is_number",
+           "not_numbers", "quartiles", "rows_of", "same_columns", "split_rows", "spread", "suggestion"]  # fmt: skip
 
 MIN_ROWS = 10
 """Below this there is nothing to hold out; hundreds of rows are needed for a graph worth reading."""
+
+MANY_ROWS = 1 << 17
+"""Where not all rows of a table have to be looked at, so many of them stand for all."""
 
 _LARGEST, _SMALLEST = 1e120, 1e-120
 """Squares of numbers beyond these, and sums of such squares, leave the range of double precision."""
@@ -35,7 +39,11 @@ class TableError(InputError):
 
 @dataclass(frozen=True)
 class Table:
-    """Finite numbers (n, d) with column names."""
+    """Finite numbers (n, d) with column names.
+
+    Values are in single or double precision, and may be a memory-mapped file. What is computed of them is computed in
+    double precision, and of blocks of rows or of some rows: no copy of a long table is made.
+    """
 
     values: np.ndarray
     names: tuple[str, ...]
@@ -43,6 +51,11 @@ class Table:
     n_dropped: int = 0
     index: pd.Index | None = None  # the row labels of a pandas data frame
     notes: tuple[str, ...] = ()  # how a file was read
+
+    @cached_property
+    def scaling(self) -> Scaling:
+        """What standardises the columns."""
+        return Scaling.standard(self.values)
 
     def take(self, rows: np.ndarray) -> Table:
         """Some of the rows, by number."""
@@ -59,6 +72,34 @@ def blocks(n_rows: int, size: int = 8192) -> Iterator[slice]:
     return (slice(start, start + size) for start in range(0, n_rows, size))
 
 
+def in_double(values: np.ndarray, size: int = 8192) -> Iterator[np.ndarray]:
+    """All rows in blocks, in double precision."""
+    return (np.asarray(values[block], dtype=np.float64) for block in blocks(len(values), size))
+
+
+def spread(n_rows: int, most: int) -> np.ndarray:
+    """Numbers of at most so many rows, evenly spread."""
+    return np.arange(n_rows) if n_rows <= most else np.linspace(0, n_rows - 1, most).round().astype(int)
+
+
+def draw_rows(n_rows: int, most: int, rng: np.random.Generator) -> np.ndarray:
+    """Numbers of at most so many rows, drawn at random without replacement; all of them are shuffled.
+
+    Of very many rows no permutation is made, which would take more memory than a column.
+    """
+    if n_rows <= MANY_ROWS:
+        return rng.permutation(n_rows)[:most]
+    return rng.choice(n_rows, min(most, n_rows), replace=False)
+
+
+def rows_of(values: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """Some rows in double precision, in the given order; a memory-mapped file is read from front to back."""
+    order = np.argsort(numbers)
+    rows = np.empty((len(numbers), values.shape[1]))
+    rows[order] = values[numbers[order]]
+    return rows
+
+
 @dataclass(frozen=True)
 class Scaling:
     """z = (x - mean) / scale, column by column."""
@@ -69,9 +110,9 @@ class Scaling:
     @classmethod
     def standard(cls, values: np.ndarray) -> Scaling:
         """Mean 0 and variance 1."""
-        mean = values.mean(axis=0)
+        mean = values.mean(axis=0, dtype=np.float64)
         unit = np.maximum(values.max(axis=0) - mean, mean - values.min(axis=0))  # squares stay in range in any unit
-        squares = sum((((values[block] - mean) / unit) ** 2).sum(axis=0) for block in blocks(len(values)))
+        squares = sum((block**2).sum(axis=0) for block in cls(mean, unit).blocks(values))
         return cls(mean, unit * np.sqrt(squares / len(values)))
 
     @classmethod
@@ -86,9 +127,13 @@ class Scaling:
     def apply(self, values: np.ndarray, dtype: str) -> np.ndarray:
         """Scaled values in the given precision."""
         scaled = np.empty(values.shape, dtype)
-        for block in blocks(len(values)):
-            scaled[block] = (values[block] - self.mean) / self.scale
+        for place, block in zip(blocks(len(values)), self.blocks(values), strict=True):
+            scaled[place] = block
         return scaled
+
+    def blocks(self, values: np.ndarray) -> Iterator[np.ndarray]:
+        """All rows, scaled, in blocks and in double precision."""
+        return ((block - self.mean) / self.scale for block in in_double(values))
 
 
 def as_table(X: Any, *, missing: str = "error", min_rows: int = MIN_ROWS, min_columns: int = 2) -> Table:
@@ -130,8 +175,7 @@ def _checked(X: Any, missing: str) -> Table:
         has_own_names = all(isinstance(name, str) for name in X.columns)
         check_unique(names)
         _check_width(len(names))
-        columns = [_numbers(X, position, name) for position, name in enumerate(names)]
-        values = np.column_stack(columns) if columns else np.empty((len(X), 0))
+        values = _frame_values(X, names)
     else:
         values = _matrix(X)
         _check_width(values.shape[1])
@@ -161,8 +205,25 @@ def check_unique(names: Sequence[str]) -> None:
         seen[name] = position
 
 
-def _numbers(frame: Any, position: int, name: str) -> np.ndarray:
-    """One column of a data frame as float64, missing values as NaN."""
+def _frame_values(frame: Any, names: Sequence[str]) -> np.ndarray:
+    """The columns of a data frame as a matrix, in single precision if all of them are.
+
+    A pandas data frame that was made of such a matrix is not copied.
+    """
+    kinds = {str(kind).lower() for kind in frame.dtypes}
+    dtype = np.dtype(np.float32 if kinds == {"float32"} else np.float64)
+    if hasattr(frame, "iloc") and kinds == {dtype.name} and len(names) > 1:
+        is_matrix = frame.iloc[:, 0].to_numpy().strides == (len(names) * dtype.itemsize,)
+        if is_matrix:
+            return np.asarray(frame.to_numpy())
+    values = np.empty((len(frame), len(names)), dtype)
+    for position, name in enumerate(names):
+        values[:, position] = _numbers(frame, position, name, dtype)
+    return values
+
+
+def _numbers(frame: Any, position: int, name: str, dtype: np.dtype[Any]) -> np.ndarray:
+    """One column of a data frame in the given precision, missing values as NaN."""
     is_pandas = hasattr(frame, "iloc")
     column = frame.iloc[:, position] if is_pandas else frame[:, position]
     kind = str(column.dtype)
@@ -170,18 +231,25 @@ def _numbers(frame: Any, position: int, name: str) -> np.ndarray:
         if kind.lower().startswith(("datetime", "date", "timedelta", "duration", "time", "complex")):
             raise TypeError
         if is_pandas:
-            return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
-        return np.asarray(column.to_numpy(), dtype=np.float64)
+            return np.asarray(column.to_numpy(dtype=dtype, na_value=np.nan))
+        return np.asarray(column.to_numpy(), dtype=dtype)
     except (TypeError, ValueError, OverflowError):
-        example = next((value for value in column if not is_number(value)), None)
-        raise TableError(
-            f"Column {name!r} does not hold numbers (type {kind}, for example {example!r}): leave it out (--exclude) "
-            "or encode it as numbers first."
-        ) from None
+        raise not_numbers(name, kind, next((value for value in column if not is_number(value)), None)) from None
+
+
+def not_numbers(name: str, kind: str, example: Any) -> TableError:
+    """The error for a column of something else."""
+    return TableError(
+        f"Column {name!r} does not hold numbers (type {kind}, for example {example!r}): leave it out (--exclude) or "
+        "encode it as numbers first."
+    )
 
 
 def _matrix(X: Any) -> np.ndarray:
-    """An array or nested lists as a float64 matrix; scikit-learn's checks for what is not a matrix of numbers."""
+    """An array or nested lists as a matrix; scikit-learn's checks for what is not a matrix of numbers.
+
+    An array in single or double precision is not copied.
+    """
     from sklearn.utils.validation import check_array
 
     if isinstance(X, np.ma.MaskedArray):
@@ -200,7 +268,12 @@ def _matrix(X: Any) -> np.ndarray:
             if text is not None:
                 raise TableError(f"Column 'X{k}' does not hold numbers (for example {str(text)!r}): leave it out.")
     values: np.ndarray = check_array(
-        X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=0, ensure_min_features=0, input_name="X"
+        X,
+        dtype=[np.float64, np.float32],
+        ensure_all_finite=False,
+        ensure_min_samples=0,
+        ensure_min_features=0,
+        input_name="X",
     )
     return values
 
@@ -216,22 +289,23 @@ def _unmasked(X: np.ma.MaskedArray[Any, Any]) -> np.ndarray:
 
 def _finite(values: np.ndarray, names: Sequence[str], missing: str) -> tuple[np.ndarray, int]:
     """The rows without missing or infinite values, and how many others were dropped."""
-    good = np.isfinite(values)
-    if good.all():
+    if all(np.isfinite(values[block]).all() for block in blocks(len(values))):
         return values, 0
+    is_good = np.concatenate([np.isfinite(values[block]).all(axis=1) for block in blocks(len(values))])
+    bad_rows = np.flatnonzero(~is_good)
     if missing == "drop":
-        rows = good.all(axis=1)
-        return values[rows], int(len(rows) - rows.sum())
+        return values[is_good], len(bad_rows)
+    bad = values[bad_rows]
     found = []
-    for j in np.flatnonzero(~good.all(axis=0)):
-        n_missing, n_infinite = int(np.isnan(values[:, j]).sum()), int(np.isinf(values[:, j]).sum())
+    for j in np.flatnonzero(~np.isfinite(bad).all(axis=0)):
+        n_missing, n_infinite = int(np.isnan(bad[:, j]).sum()), int(np.isinf(bad[:, j]).sum())
         counts = [f"{n} {what}" for n, what in ((n_missing, "NaN"), (n_infinite, "inf")) if n]
-        found.append(f"{names[int(j)]!r} ({' and '.join(counts)}, first in row {int(np.argmin(good[:, j])) + 1})")
+        first = int(bad_rows[np.argmin(np.isfinite(bad[:, j]))]) + 1
+        found.append(f"{names[int(j)]!r} ({' and '.join(counts)}, first in row {first})")
     others = f" and {len(found) - 5} more columns" if len(found) > 5 else ""
-    n_rows = int((~good.all(axis=1)).sum())
     raise TableError(
         f"X contains missing or infinite values in {', '.join(found[:5])}{others}: fill them in, or drop the "
-        f"{'row' if n_rows == 1 else f'{n_rows} rows'} concerned with missing='drop' (--missing drop)."
+        f"{'row' if len(bad) == 1 else f'{len(bad)} rows'} concerned with missing='drop' (--missing drop)."
     )
 
 
@@ -248,7 +322,7 @@ def _check_range(values: np.ndarray, names: Sequence[str]) -> None:
     """Refuse units in which nothing can be computed."""
     if not len(values):
         return
-    low, high = values.min(axis=0), values.max(axis=0)
+    low, high = (limit.astype(np.float64) for limit in (values.min(axis=0), values.max(axis=0)))
     is_large = np.maximum(-low, high) > _LARGEST
     is_small = (low < high) & (np.maximum(-low, high) < _SMALLEST)
     for j in np.flatnonzero(is_large | is_small):
@@ -261,22 +335,42 @@ def constant_columns(values: np.ndarray) -> np.ndarray:
     return np.asarray(values.max(axis=0) == values.min(axis=0))
 
 
-def same_columns(scaled: np.ndarray, names: Sequence[str]) -> list[tuple[str, str]]:
-    """Pairs of standardised columns that hold the same numbers, up to sign: copies, or one quantity in two units."""
-    correlation = (scaled.T @ scaled) / len(scaled)
-    candidates = np.argwhere(np.triu(np.abs(correlation) > 1 - 1e-3, k=1))
-    return [
-        (names[i], names[j])
-        for i, j in candidates
-        if np.abs(scaled[:, i] - np.sign(correlation[i, j]) * scaled[:, j]).max() < _SAME * np.abs(scaled[:, i]).max()
-    ]
+def same_columns(table: Table) -> list[tuple[str, str]]:
+    """Pairs of varying columns that hold the same numbers, up to unit and sign: copies, or one quantity twice."""
+    values, scaling, names = table.values, table.scaling, table.names
+    products = np.zeros((len(names),) * 2)
+    for block in scaling.blocks(values):
+        products += block.T @ block
+    correlation = products / len(values)
+    first, second = np.nonzero(np.triu(np.abs(correlation) > 1 - 1e-3, k=1))
+    if not len(first):
+        return []
+    sign = np.sign(correlation[first, second])
+    apart, size = np.zeros(len(first)), np.zeros(len(first))
+    for block in scaling.blocks(values):
+        apart = np.maximum(apart, np.abs(block[:, first] - sign * block[:, second]).max(axis=0))
+        size = np.maximum(size, np.abs(block[:, first]).max(axis=0))
+    is_same = apart < _SAME * size
+    return [(names[i], names[j]) for i, j in zip(first[is_same], second[is_same], strict=True)]
+
+
+def quartiles(table: Table) -> np.ndarray:
+    """(5, d) minimum, quartiles and maximum of each column; quartiles from at most `MANY_ROWS` rows, evenly spread."""
+    values = table.values
+    found = np.quantile(rows_of(values, spread(len(values), MANY_ROWS)), np.linspace(0, 1, 5), axis=0)
+    found[[0, -1]] = values.min(axis=0), values.max(axis=0)
+    return np.asarray(found)
 
 
 def split_rows(n_rows: int, held_out_fraction: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Indices of rows to train on and of rows held out, at random."""
-    order = rng.permutation(n_rows)
-    n_held_out = min(max(1, round(held_out_fraction * n_rows)), n_rows - 1)
+    order, n_held_out = rng.permutation(n_rows), count_held_out(n_rows, held_out_fraction)
     return order[n_held_out:], order[:n_held_out]
+
+
+def count_held_out(n_rows: int, fraction: float) -> int:
+    """How many rows are held out: at least one, and not all."""
+    return min(max(1, round(fraction * n_rows)), n_rows - 1)
 
 
 def is_number(value: Any) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from grandag.diagnostics import MAX_ROWS, Concern, concern_about
-from grandag.table import Table, constant_columns
+from grandag.table import MANY_ROWS, Table, in_double, rows_of, spread
 from grandag.wording import counted
 
 __all__ = ["discrete_columns", "order_concerns", "table_concerns"]
@@ -30,22 +30,42 @@ _SURE = 5.0
 
 def discrete_columns(values: np.ndarray) -> np.ndarray:
     """is_discrete[j]: does column j have few distinct values, each in many rows?"""
-    limit = min(_FEW_VALUES, len(values) // 10)
-    return np.array([1 < len(np.unique(column)) <= limit for column in values.T], dtype=bool)
+    return _are_discrete(_distinct_values(values), len(values))
+
+
+def _are_discrete(distinct: Sequence[np.ndarray | None], n_rows: int) -> np.ndarray:
+    limit = min(_FEW_VALUES, n_rows // 10)
+    return np.array([some is not None and 1 < len(some) <= limit for some in distinct], dtype=bool)
+
+
+def _distinct_values(values: np.ndarray) -> list[np.ndarray | None]:
+    """The values of each column that has few; None for all others, most of which the first rows tell."""
+    found: list[np.ndarray | None] = [np.empty(0)] * values.shape[1]
+    for block in in_double(values):
+        for j, before in enumerate(found):
+            if before is not None:
+                seen = np.union1d(before, block[:, j])
+                found[j] = seen if len(seen) <= _FEW_VALUES else None
+        if all(some is None for some in found):
+            break
+    return found
 
 
 def table_concerns(table: Table) -> list[Concern]:
     """Reasons to doubt any graph of this table."""
     names, values = table.names, table.values
-    one_hot = list(_one_hot_groups(values))
+    distinct = _distinct_values(values)
+    is_discrete = _are_discrete(distinct, len(values))
+    one_hot = list(_one_hot_groups(values, distinct))
     in_a_group = {position for group in one_hot for position in group}
+    n_values = {names[j]: len(some) for j, some in enumerate(distinct) if some is not None and is_discrete[j]}
     return [
         *_wide_concerns(values),
-        *_repetition_concerns(values),
+        *([] if is_discrete.all() else _repetition_concerns(values)),
         *_identifier_concerns(values, names),
         *_near_constant_concerns(values, names),
         *_one_hot_concerns(one_hot, names),
-        *_discrete_concerns(values, names, in_a_group),
+        *_discrete_concerns({name: n for name, n in n_values.items() if names.index(name) not in in_a_group}),
     ]
 
 
@@ -63,23 +83,35 @@ def _wide_concerns(values: np.ndarray) -> list[Concern]:
 def _repetition_concerns(values: np.ndarray) -> list[Concern]:
     """Rows that repeat others, where some column could tell them apart."""
     n = len(values)
-    if discrete_columns(values).all():
-        return []
-    n_repeated = n - len(np.unique(values, axis=0))
+    n_repeated = n - len(np.unique(values, axis=0)) if n <= MANY_ROWS else _estimated_repetitions(values)
     if n_repeated <= _REPEATED * n:
         return []
     message = (
-        f"{n_repeated:,} of {n:,} rows repeat another row: p-values and scores count them as new evidence. Drop them "
-        "if they are copies of one observation."
+        f"{'About ' if n > MANY_ROWS else ''}{n_repeated:,} of {n:,} rows repeat another row: p-values and scores "
+        "count them as new evidence. Drop them if they are copies of one observation."
     )
     return [Concern("repeated rows", (), {"repeated": n_repeated, "rows": n}, message)]
 
 
+def _estimated_repetitions(values: np.ndarray) -> int:
+    """How many rows repeat another, from a sample that no repetition can leave: rows with one remainder of a hash."""
+    n_parts = -(-len(values) // MANY_ROWS)
+    hashes = np.concatenate([some[some % n_parts == 0] for some in map(_hashes, in_double(values))])
+    return n_parts * (len(hashes) - len(np.unique(hashes)))
+
+
+def _hashes(rows: np.ndarray) -> np.ndarray:
+    """64 bits for each row: exclusive or, multiplication and shift, column after column."""
+    found = np.zeros(len(rows), np.uint64)
+    for column in (rows + 0.0).T:  # 0 and -0 are the same number
+        found = (found ^ np.ascontiguousarray(column).view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+        found ^= found >> np.uint64(32)
+    return found
+
+
 def _identifier_concerns(values: np.ndarray, names: Sequence[str]) -> list[Concern]:
     """Columns that go up or down by the same step from row to row."""
-    steps = np.diff(values, axis=0)
-    even = (np.ptp(steps, axis=0) <= 1e-9 * np.abs(steps).max(axis=0, initial=0.0)) & ~constant_columns(values)
-    found = tuple(names[int(j)] for j in np.flatnonzero(even))
+    found = tuple(names[int(j)] for j in np.flatnonzero(_evenly_stepped(values)))
     if not found:
         return []
     message = (
@@ -89,12 +121,24 @@ def _identifier_concerns(values: np.ndarray, names: Sequence[str]) -> list[Conce
     return [Concern("running number", found, {}, message, is_urgent=True)]
 
 
+def _evenly_stepped(values: np.ndarray) -> np.ndarray:
+    """is_even[j]: does column j go up or down by the same step from row to row, but for rounding?"""
+    size = np.maximum(np.abs(values.min(axis=0)), np.abs(values.max(axis=0)))
+    rounding = 2.0 * np.finfo(values.dtype).eps * size
+    low, high = np.full(len(size), np.inf), np.full(len(size), -np.inf)
+    before = np.empty((0, len(size)))
+    for block in in_double(values):
+        steps = np.diff(np.concatenate([before, block]), axis=0)
+        low, high, before = np.minimum(low, steps.min(axis=0)), np.maximum(high, steps.max(axis=0)), block[-1:]
+        largest = np.maximum(np.abs(low), np.abs(high))
+        is_even = (high - low <= 1e-9 * largest + rounding) & (low * high >= 0) & (largest > 0)
+        if not (is_even | (largest == 0)).any():
+            break
+    return np.asarray(is_even)
+
+
 def _near_constant_concerns(values: np.ndarray, names: Sequence[str]) -> list[Concern]:
-    shares = {}
-    for name, column in zip(names, values.T, strict=True):
-        _, counts = np.unique(column, return_counts=True)
-        if len(counts) > 1 and counts.max() > _COMMON * len(column):
-            shares[name] = counts.max() / len(column)
+    shares = {name: share for name, share in zip(names, _largest_shares(values), strict=True) if share > _COMMON}
     table = pd.DataFrame({"share": pd.Series(shares, dtype=float).sort_values(ascending=False)})
     return concern_about(
         "near-constant columns",
@@ -106,15 +150,30 @@ def _near_constant_concerns(values: np.ndarray, names: Sequence[str]) -> list[Co
     )
 
 
-def _one_hot_groups(values: np.ndarray) -> Iterator[list[int]]:
+def _largest_shares(values: np.ndarray) -> list[float]:
+    """The share of rows with the commonest value of each column; of many rows, with the commonest in a sample."""
+    commonest = []
+    for column in rows_of(values, spread(len(values), MANY_ROWS)).T:
+        found, counts = np.unique(column, return_counts=True)
+        commonest.append(found[counts.argmax()])
+    counts = np.sum([(block == commonest).sum(axis=0) for block in in_double(values)], axis=0)
+    return [float(share) for share in counts / len(values)]
+
+
+def _one_hot_groups(values: np.ndarray, distinct: Sequence[np.ndarray | None]) -> Iterator[list[int]]:
     """Groups of three or more columns of 0 and 1 of which exactly one is 1 in every row."""
-    candidates = [j for j, column in enumerate(values.T) if np.isin(column, (0, 1)).all() and np.ptp(column) > 0]
+    candidates = [j for j, some in enumerate(distinct) if some is not None and np.array_equal(some, [0, 1])]
+    if not candidates:
+        return
+    together = np.zeros((values.shape[1],) * 2)  # rows in which both columns are 1
+    place = np.ix_(candidates, candidates)
+    for block in in_double(values):
+        together[place] += block[:, candidates].T @ block[:, candidates]
     while candidates:
         group, rest = [candidates[0]], list[int]()
         for j in candidates[1:]:
-            exclusive = not (values[:, group].any(axis=1) & (values[:, j] == 1)).any()
-            (group if exclusive else rest).append(j)
-        if len(group) > 2 and (values[:, group].sum(axis=1) == 1).all():
+            (rest if together[group, j].any() else group).append(j)
+        if len(group) > 2 and together[group, group].sum() == len(values):
             yield group
         else:
             rest = candidates[1:]
@@ -136,12 +195,10 @@ def _one_hot_concerns(groups: Iterable[Sequence[int]], names: Sequence[str]) -> 
     ]
 
 
-def _discrete_concerns(values: np.ndarray, names: Sequence[str], others: set[int]) -> list[Concern]:
-    found = [int(j) for j in np.flatnonzero(discrete_columns(values)) if int(j) not in others]
-    counts = pd.Series({names[j]: len(np.unique(values[:, j])) for j in found}, dtype=float).sort_values()
+def _discrete_concerns(n_values: dict[str, int]) -> list[Concern]:
     return concern_about(
         "discrete columns",
-        pd.DataFrame({"values": counts}),
+        pd.DataFrame({"values": pd.Series(n_values, dtype=float).sort_values()}),
         lambda row: f"{row['values']:.0f} values",
         "Columns have few distinct values: {}. All methods take columns for continuous: edges between discrete "
         "columns, and directions of their edges, may be wrong. No transformation helps; treat them as causes only, by "

@@ -7,8 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from grandag.cli.app import app_for
-from grandag.reproduction import run as reproduction
 from grandag.reproduction.jobs import failure
+from grandag.reproduction.run import Execution
 from grandag.reproduction.tasks import work
 
 FEW = ["--methods", "random", "--graphs", "ER1", "--datasets", "2"]
@@ -17,7 +17,7 @@ FEW = ["--methods", "random", "--graphs", "ER1", "--datasets", "2"]
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(reproduction, "run_locally", lambda jobs, *_: ((job, work(job)) for job in jobs))
+    monkeypatch.setattr(Execution, "run", lambda _, jobs: ((job, work(job)) for job in jobs))
 
     def invoke(*arguments):
         words = ["paper", *map(str, arguments)]
@@ -52,16 +52,24 @@ def test_columns_that_the_authors_did_not_release_are_left_out_of_all(run, autho
     assert "Table 12: " not in result.stdout
 
 
+def test_estimate_runs_nothing(run, monkeypatch):
+    assert run("table1", *FEW).exit_code == 0
+    monkeypatch.setattr(Execution, "run", lambda *_: pytest.fail("a job was run"))
+    result = run("table1", *FEW[:-1], "7", "--estimate", "100")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("7 jobs: 0 s of CPU time, 0 s on 100 cores")
+
+
 def test_quiet(run):
     result = run("table1", *FEW, "--quiet")
     assert (result.exit_code, result.output) == (0, "")
 
 
 def test_failed_jobs_are_never_silent(run, monkeypatch):
-    def failing(jobs, *_):
+    def failing(_, jobs):
         return ((job, failure(job, "for a reason")) for job in jobs)
 
-    monkeypatch.setattr(reproduction, "run_locally", failing)
+    monkeypatch.setattr(Execution, "run", failing)
     result = run("table1", *FEW, "--quiet")
     assert result.exit_code == 1
     assert "jobs failed; --retry runs them again." in result.stderr
@@ -110,7 +118,7 @@ def test_interrupted(run, monkeypatch):
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setattr(reproduction, "run_locally", interrupted)
+    monkeypatch.setattr(Execution, "run", interrupted)
     result = run("table1", *FEW)
     assert result.exit_code == 130
     assert "continues from there" in result.output

@@ -15,6 +15,7 @@ from grandag.engine.training import (
     FINISHED,
     NOT_FINITE,
     Objective,
+    Pool,
     Trainer,
     constraint,
     expected_jacobian,
@@ -334,3 +335,26 @@ def test_batches_are_uniform_without_replacement(rng):
     np.testing.assert_allclose(counts / n_draws, 0.2, atol=5 * np.sqrt(0.2 * 0.8 / n_draws))
     np.testing.assert_allclose(pairs / n_draws, 10 / 50 * 9 / 49, atol=5 * np.sqrt(0.037 / n_draws))
     assert sorted(permutation.tolist()) == list(range(50))
+
+
+def test_the_rows_of_a_pool_are_replaced_when_as_many_have_been_drawn(rng):
+    """400 rows are 20 batches of 20: in 50 iterations they are replaced twice, however the iterations are cut."""
+    objective = Objective(0.0, 0.0, 1e-2, 0.0, 0.0, is_constrained=False)
+    values = rng.normal(size=(3, 400, D))
+
+    def trained(*lengths):
+        parts = iter(values[1:])
+        networks = new_networks(np.random.default_rng(1))
+        trainer = Trainer(networks, Pool(values[0], lambda: next(parts)), 20, np.random.default_rng(2))
+        for length in lengths:
+            trainer.run(objective, length)
+        return networks.parameters, len(list(parts)), trainer.rows
+
+    whole, n_left, rows = trained(50)
+    assert n_left == 0
+    np.testing.assert_array_equal(rows, values[2])
+    np.testing.assert_array_equal(trained(7, 13, 30)[0], whole)
+    assert trained(20)[1] == 2
+    alone = Trainer(networks := new_networks(np.random.default_rng(1)), values[0], 20, np.random.default_rng(2))
+    alone.run(objective, 20)
+    np.testing.assert_array_equal(trained(20)[0], networks.parameters)

@@ -14,3 +14,8 @@ def small(name: str = "table1", methods: tuple[str, ...] = ("random", "notears")
     """A table of the paper with few rows and columns."""
     chosen: Experiment = narrowed(EXPERIMENTS[name], methods=methods, graphs=graphs)
     return chosen
+
+
+def without_time(result):
+    """A result, but for the time that it took."""
+    return {name: value for name, value in result.as_dict().items() if name != "seconds"}

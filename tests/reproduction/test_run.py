@@ -7,14 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from grandag.reproduction import run as reproduction
+from grandag.executors import Failure
+from grandag.executors.process import JobProcess
 from grandag.reproduction.jobs import failure
+from grandag.reproduction.plan import plan
 from grandag.reproduction.rendering import to_csv
 from grandag.reproduction.run import Execution, reproduce, write_results
 from grandag.reproduction.store import Store
 from grandag.reproduction.tasks import work
 from tests.command import GRANDAG
-from tests.reproduction.examples import small
+from tests.reproduction.examples import ENDLESS, RANDOM, WRONG, small, without_time
 
 STOPS = """
 import os, signal, sys
@@ -49,12 +51,12 @@ def in_process(monkeypatch):
     """Jobs are done here, one by one; the list says which."""
     done = []
 
-    def run(jobs, n_workers, time_limit):
+    def run(_, jobs):
         for job in jobs:
             done.append(job.key)
             yield job, work(job)
 
-    monkeypatch.setattr(reproduction, "run_locally", run)
+    monkeypatch.setattr(Execution, "run", run)
     return done
 
 
@@ -105,14 +107,14 @@ def test_two_runs_on_one_store_give_the_same_table(tmp_path, in_process):
 def test_failures_are_kept_until_they_are_tried_again(tmp_path, monkeypatch):
     tried = {}
 
-    def failing(jobs, n_workers, time_limit):
+    def failing(_, jobs):
         for job in jobs:
             tried[job.key] = job
             yield job, failure(job, "late", "out of time") if job.method == "random" else failure(job, "broken")
 
     experiment = small()
     with Store(tmp_path / "store.sqlite") as store:
-        monkeypatch.setattr(reproduction, "run_locally", failing)
+        monkeypatch.setattr(Execution, "run", failing)
         (table,) = reproduce([experiment], store, n_datasets=1).tables()
         assert [cell.runs[0].status for cell in table.cells.values()] == ["failed"] * 2 + ["out of time"] * 2
         tried.clear()
@@ -145,6 +147,26 @@ def test_files(tmp_path, in_process):
     assert [path.name for path in written] == ["index.html", "table1.md", "table1.tex", "table1.csv"]
     assert (tmp_path / "new" / "results" / "table1.csv").read_text() == to_csv(result.tables()[0])
     assert "RANDOM" in written[0].read_text()
+
+
+def test_jobs_in_processes_are_those_of_this_one():
+    """Failures do not stop the others, and the number of processes does not matter."""
+    jobs = [WRONG, RANDOM, *(item.job for item in plan(small(), n_datasets=1))]
+    here = {job.key: without_time(work(job)) for job in jobs}
+    for n_jobs in (1, 2):
+        assert {job.key: without_time(result) for job, result in Execution(n_jobs).run(jobs)} == here
+    assert [here[job.key]["status"] for job in jobs] == ["failed"] + ["done"] * 3
+
+
+def test_a_late_job_is_out_of_time():
+    ((_, result),) = Execution(1, time_limit=1.0).run([ENDLESS])
+    assert (result.status, result.error, result.seconds) == ("out of time", "Stopped after 1 seconds.", 1.0)
+
+
+def test_a_job_whose_process_dies_has_failed(monkeypatch):
+    monkeypatch.setattr(JobProcess, "run", lambda *_: Failure("It died."))
+    ((_, result),) = Execution(1).run([RANDOM])
+    assert (result.status, result.error, result.seconds) == ("failed", "It died.", None)
 
 
 def test_all_cores_by_default():

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-__all__ = ["CONFIDENCE", "DATA", "OUTPUT", "AsJson", "Missing", "Quiet", "Seed", "json_text", "visible"]
+__all__ = ["CONFIDENCE", "DATA", "OUTPUT", "AsJson", "Cluster", "Missing", "Quiet", "Seed", "json_text", "visible"]
 
 DATA, CONFIDENCE, OUTPUT = "Data", "Confidence", "Output"
 """Panels of the help."""
@@ -20,6 +20,10 @@ Missing = Annotated[
         help="Rows with missing or infinite values: stop with an error, or drop them.",
         rich_help_panel=DATA,
     ),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="A Dask scheduler, whose workers do the independent fits, one thread each."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=OUTPUT)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=OUTPUT)]

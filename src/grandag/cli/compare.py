@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from grandag.cli.common import OUTPUT, AsJson, Missing, Quiet, Seed, json_text
+from grandag.cli.common import OUTPUT, AsJson, Cluster, Missing, Quiet, Seed, json_text
 from grandag.cli.fit import DATA_HELP, METHOD_NAMES
 from grandag.cli.inputs import Reading, complete_rows, reads_a_table
 from grandag.cli.outputs import check_output_directory, check_output_file
@@ -27,6 +27,7 @@ def compare(
     ] = "grandag,cam,notears,ges,pc",
     preset: Annotated[str, typer.Option(metavar="NAME", help="Preset of all methods.")] = "default",
     seed: Seed = 0,
+    cluster: Cluster = None,
     reading: Reading = Reading(),  # noqa: B008
     missing: Missing = "error",
     output: Annotated[
@@ -48,7 +49,9 @@ def compare(
     names = [name.strip() for name in methods.split(",")]
     table = complete_rows(data, reading, missing)
     with nullcontext(None) if quiet else progress_line() as listener:
-        result = fit_all(table, names, preset=preset, random_state=seed, missing=missing, listener=listener)
+        result = fit_all(
+            table, names, preset=preset, random_state=seed, missing=missing, cluster=cluster, listener=listener
+        )
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
         result.table().to_csv(output / "methods.csv", index=False)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from grandag.cli.common import CONFIDENCE, AsJson, Quiet, Seed, json_text, visible
+from grandag.cli.common import CONFIDENCE, AsJson, Cluster, Quiet, Seed, json_text, visible
 from grandag.cli.fit import DATA_HELP, DEFAULT_METHOD, METHOD_NAMES, learn
 from grandag.cli.inputs import Reading, read_data, reads_a_table
 from grandag.cli.options import given_values
@@ -29,6 +29,7 @@ def effect(
     preset: Annotated[str, typer.Option(metavar="NAME", help="'default' or 'paper'; options override it.")] = "default",
     seed: Seed = 0,
     n_jobs: Annotated[int, typer.Option(help="Processes for the refits, -1 for all cores.")] = -1,
+    cluster: Cluster = None,
     reading: Reading = Reading(),  # noqa: B008
     resamples: Annotated[
         int, typer.Option(min=2, help="Refits to bootstrap samples, for the interval.", rich_help_panel=CONFIDENCE)
@@ -50,8 +51,9 @@ def effect(
     table = as_table(read_data(data, reading), missing=model.missing)
     learn(model, table, quiet=quiet)
     result = model.average_effect(
-        cause, outcome, table, low=low, high=high, resamples=resamples, level=level, n_jobs=n_jobs, random_state=seed
-    )
+        cause, outcome, table, low=low, high=high, resamples=resamples, level=level, n_jobs=n_jobs, cluster=cluster,
+        random_state=seed,
+    )  # fmt: skip
     if as_json:
         typer.echo(json_text({"data": data, "method": method, **asdict(result)}))
     elif not quiet:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from grandag.cli.common import CONFIDENCE, OUTPUT, AsJson, Quiet, Seed, json_text, visible
+from grandag.cli.common import CONFIDENCE, OUTPUT, AsJson, Cluster, Quiet, Seed, json_text, visible
 from grandag.cli.exits import INTERRUPTED, NOT_CONVERGED
 from grandag.cli.inputs import Reading, read_data, read_truth, reads_a_table
 from grandag.cli.options import given_values
@@ -69,6 +69,7 @@ def fit(
         int | None,
         typer.Option(help="Threads (processes of --resamples), -1 for all cores; results do not depend on it."),
     ] = None,
+    cluster: Cluster = None,
     reading: Reading = Reading(),  # noqa: B008
     resamples: Annotated[
         int, typer.Option(min=0, help="Refit so many times and count the edges.", rich_help_panel=CONFIDENCE)
@@ -102,6 +103,7 @@ def fit(
     **parameters: Any,
 ) -> None:
     """Learn a graph from a table and print its edges."""
+    _check_cluster(cluster, resamples)
     given = given_values(parameters)
     model = build(method, given, preset=preset, seed=seed)
     if n_jobs is not None and "n_jobs" in model.get_params():
@@ -118,12 +120,8 @@ def fit(
     learn(model, table, quiet=quiet, for_report=report is not None)
     refits, was_interrupted = None, model.learned_.was_interrupted
     if resamples and not was_interrupted:
-        try:
-            refits = _refit(model, table, resamples, str(resample_kind), seed, n_jobs, quiet)
-            was_interrupted = refits.was_interrupted
-        except KeyboardInterrupt:
-            was_interrupted = True
-            typer.echo("Interrupted before the first refit was done: the graph is without frequencies.", err=True)
+        refits = _refit(model, table, resamples, str(resample_kind), seed, n_jobs, cluster, quiet)
+        was_interrupted = refits is None or refits.was_interrupted
     write_more = None if refits is None else partial(_write_confidence, refits)
     seconds = time.perf_counter() - start
     summary = show(model, data, seconds, output, as_json=as_json, quiet=quiet, write_more=write_more)
@@ -153,15 +151,39 @@ def learn(model: StructureLearner, table: Table, *, quiet: bool, for_report: boo
     model.set_params(**before)
 
 
+def _check_cluster(cluster: str | None, resamples: int) -> None:
+    """Refuse a cluster that has nothing to do, or that is not there, before the fit."""
+    if cluster is None:
+        return
+    if not resamples:
+        raise typer.BadParameter("is for --resamples: a single fit runs on this machine.", param_hint="--cluster")
+    from grandag.executors import cluster_size
+
+    cluster_size(cluster)
+
+
 def _refit(
-    model: StructureLearner, table: Table, resamples: int, kind: str, seed: int, n_jobs: int | None, quiet: bool
-) -> Confidence:
-    """Refit, and give the model the frequencies of its edges."""
+    model: StructureLearner,
+    table: Table,
+    resamples: int,
+    kind: str,
+    seed: int,
+    n_jobs: int | None,
+    cluster: str | None,
+    quiet: bool,
+) -> Confidence | None:
+    """Refit, and give the model the frequencies of its edges; None if it ended before the first refit was done."""
+    from grandag.executors import ClusterLostError
     from grandag.resampling import attach, confidence
 
-    with nullcontext(None) if quiet else progress_line() as listener:
-        processes = -1 if n_jobs is None else n_jobs
-        refits = confidence(model, table, resamples, kind, random_state=seed, n_jobs=processes, listener=listener)
+    where: dict[str, Any] = {"n_jobs": -1 if n_jobs is None else n_jobs, "cluster": cluster}
+    try:
+        with nullcontext(None) if quiet else progress_line() as listener:
+            refits = confidence(model, table, resamples, kind, random_state=seed, listener=listener, **where)
+    except (KeyboardInterrupt, ClusterLostError) as error:
+        reason = "Interrupted" if isinstance(error, KeyboardInterrupt) else "The cluster was lost"
+        typer.echo(f"{reason} before the first refit was done: the graph is without frequencies.", err=True)
+        return None
     attach(model, refits)
     return refits
 

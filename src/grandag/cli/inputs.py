@@ -73,16 +73,16 @@ def read_data(data: str, reading: Reading) -> pd.DataFrame:
     from grandag.reading import read_table, select_columns
 
     if data in datasets.DATASETS:
-        frame = datasets.load(data).data
-    else:
-        frame = read_table(
-            data,
-            separator={"tab": "\t", "space": r"\s+"}.get(reading.separator or "", reading.separator),
-            decimal=reading.decimal,
-            encoding=reading.encoding,
-            na_values=[] if reading.na_values is None else [text.strip() for text in reading.na_values.split(",")],
-        )
-    return select_columns(frame, reading.columns, reading.exclude)
+        return select_columns(datasets.load(data).data, reading.columns, reading.exclude)
+    return read_table(
+        data,
+        separator={"tab": "\t", "space": r"\s+"}.get(reading.separator or "", reading.separator),
+        decimal=reading.decimal,
+        encoding=reading.encoding,
+        na_values=[] if reading.na_values is None else [text.strip() for text in reading.na_values.split(",")],
+        columns=reading.columns,
+        exclude=reading.exclude,
+    )
 
 
 def complete_rows(data: str, reading: Reading, missing: str) -> Table:

@@ -80,7 +80,21 @@ def paper(
         float, typer.Option(min=0.001, help="Seconds per job; 12 hours, as in the paper.", rich_help_panel=_HOW)
     ] = 12 * 3600.0,
     cluster: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler on which to run the jobs.", rich_help_panel=_HOW)
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="A Dask scheduler, whose workers do the jobs, one thread each.",
+            rich_help_panel=_HOW,
+        ),
+    ] = None,
+    estimate: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="CORES",
+            help="Run nothing; say what it costs on so many cores, from finished jobs of the store that are alike.",
+            rich_help_panel=_HOW,
+        ),
     ] = None,
     output: Annotated[
         Path | None,
@@ -93,7 +107,8 @@ def paper(
     ] = False,
 ) -> None:
     """Reproduce a table or figure of the paper, and print our results beside the paper's."""
-    from grandag.reproduction.run import Execution, reproduce, write_results
+    from grandag.executors import ClusterLostError
+    from grandag.reproduction.run import Execution, cost, reproduce, write_results
     from grandag.reproduction.store import Store
 
     if name == "list":
@@ -105,6 +120,11 @@ def paper(
     experiments = _chosen(name, methods, nodes, graphs, rows)
     if authors_data is not None:
         experiments = _released(experiments, quiet)
+    if estimate is not None:
+        with Store(store) as finished:
+            found = cost(experiments, finished, estimate, n_datasets=datasets, n_trials=trials, authors=authors_data)
+        typer.echo(found.describe())
+        return
     try:
         with Store(store) as finished:
             reproduction = reproduce(
@@ -114,12 +134,14 @@ def paper(
                 n_trials=trials,
                 authors=authors_data,
                 retry=retry,
-                execution=Execution(n_jobs, cluster, time_limit),
+                execution=Execution(-1 if n_jobs is None else n_jobs, cluster, time_limit),
                 quiet=quiet,
             )
     except KeyboardInterrupt:
         typer.echo(f"Interrupted. Finished jobs are in {store}; the same command continues from there.", err=True)
         raise typer.Exit(INTERRUPTED) from None
+    except ClusterLostError as error:
+        raise ClusterLostError(f"{error} Finished jobs are stored: run it again to continue.") from None
     written = write_results(reproduction, output) if output is not None else []
     if not quiet:
         _print(reproduction.tables(), written)

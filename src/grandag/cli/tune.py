@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from grandag.cli.common import OUTPUT, AsJson, Quiet
+from grandag.cli.common import OUTPUT, AsJson, Cluster, Quiet
 from grandag.cli.exits import INTERRUPTED, NOT_CONVERGED
 from grandag.cli.fit import DATA_HELP, DEFAULT_METHOD, METHOD_NAMES, learn, show
 from grandag.cli.inputs import Reading, read_data, reads_a_table
@@ -48,6 +48,7 @@ def tune(
     n_jobs: Annotated[
         int | None, typer.Option(help="Trials at a time, one thread each. Default: one per core.")
     ] = None,
+    cluster: Cluster = None,
     reading: Reading = Reading(),  # noqa: B008
     output: Annotated[
         Path | None,
@@ -77,6 +78,7 @@ def tune(
     with nullcontext(None) if quiet else progress_lines() as listener:
         result = search(
             table, method, trials, sampler=str(sampler), seed=seed, n_jobs=-1 if n_jobs is None else n_jobs,
+            cluster=cluster,
             preset=preset, fixed=fixed, time_limit=time_limit, total_time_limit=total_time_limit,
             listener=listener,
         )  # fmt: skip

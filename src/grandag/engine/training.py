@@ -10,6 +10,7 @@ tr(e^A) - d (`acyclicity.py`) or, for many variables, counts cycles (`cycles.py`
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -44,6 +45,7 @@ __all__ = [
     "FINISHED",
     "NOT_FINITE",
     "Objective",
+    "Pool",
     "Trainer",
     "expected_jacobian",
     "mean_log_likelihood",
@@ -68,6 +70,13 @@ class Objective(NamedTuple):
     mask_threshold: float
     tolerance: float
     is_constrained: bool  # False: likelihood only, the mask stays (retraining)
+
+
+class Pool(NamedTuple):
+    """Rows to draw batches from: a whole table, or a part of it with a function that gives as many other rows."""
+
+    rows: np.ndarray
+    others: Callable[[], np.ndarray] | None = None
 
 
 class Worker(NamedTuple):
@@ -103,13 +112,14 @@ class State(NamedTuple):
 class Trainer:
     """Iterations on a table of standardised or raw rows; `networks` are changed in place.
 
-    The first n_kept[j] inputs of network j are never masked. With `by_cycles` h is that of `cycles.py`.
+    The rows of a pool that is a part of a table are replaced by others as soon as so many have been drawn. The first
+    n_kept[j] inputs of network j are never masked. With `by_cycles` h is that of `cycles.py`.
     """
 
     def __init__(
         self,
         networks: Networks,
-        rows: np.ndarray,
+        rows: np.ndarray | Pool,
         batch_size: int,
         rng: np.random.Generator,
         n_threads: int = 1,
@@ -120,8 +130,10 @@ class Trainer:
         shape, dtype = networks.shape, networks.parameters.dtype
         d = shape.n_variables
         self.networks = networks
+        rows, self.others = rows if isinstance(rows, Pool) else Pool(rows)
         self.rows = np.ascontiguousarray(rows, dtype=dtype)
         self.batch_size = min(batch_size, len(rows))
+        self.n_left = len(rows) // self.batch_size
         generator = new_state(rng)
         products = (shape.n_layers + 1, padded(max(shape.n_units, shape.n_outputs) + 1))
         self.workers = [
@@ -159,15 +171,25 @@ class Trainer:
         """
         outcome, n_done, h, log_likelihood = FINISHED, 0, 0.0, 0.0
         while outcome == FINISHED and n_done < n_iterations:
-            n = min(n_iterations - n_done, self._iterations_per_call())
+            n = min(n_iterations - n_done, self._iterations_per_call(), self._iterations_with_these_rows())
             self.state.totals[:] = 0
             outcome = run_together(
                 iterate, self.workers, self.networks, self.state, self.rows, self.batch_size, objective, n,
                 barrier=self.state.barrier,
             )  # fmt: skip
             done, h, total = self.state.totals.tolist()
+            self.n_left -= int(done)
             n_done, log_likelihood = n_done + int(done), log_likelihood + total
         return outcome, n_done, h, log_likelihood / n_done
+
+    def _iterations_with_these_rows(self) -> float:
+        """How many iterations are left until the rows are replaced, which is done when none is."""
+        if self.others is None:
+            return math.inf
+        if self.n_left <= 0:
+            self.rows = np.ascontiguousarray(self.others(), dtype=self.rows.dtype)
+            self.n_left = len(self.rows) // self.batch_size
+        return self.n_left
 
     def _iterations_per_call(self) -> int:
         shape, n_inputs = self.networks.shape, self.networks.n_inputs

@@ -17,6 +17,8 @@ class EvidenceConfig:
     """In standard deviations. Shorter ones fit anything: a degenerate optimum without noise."""
     least_noise: float = 0.003
     """Noise variance relative to the variable's; covariances in float32 are exact enough from here on."""
+    max_rows: int = 20_000
+    """Of a longer table so many rows, evenly spread, are looked at: the same for all graphs, which can be compared."""
     n_few_rows: int = 300
     """Rows that decide what is clear."""
     max_rows_at_once: int = 1500

@@ -17,7 +17,7 @@ from grandag.evidence.plans import Knowledge
 from grandag.evidence.scores import MOST_CANDIDATES, Fit, LocalScores, Parents
 from grandag.evidence.search import Move, Search, Searched
 from grandag.evidence.selection import choose, loss
-from grandag.evidence.transform import standardise
+from grandag.evidence.transform import some_rows, standardise
 from grandag.graph import ancestors, is_acyclic, topological_order
 from grandag.progress import Listener, Progress
 
@@ -133,6 +133,7 @@ class _Table:
         listener: Listener | None,
     ) -> None:
         config = EvidenceConfig() if config is None else config
+        n_rows, values = len(values), some_rows(values, config.max_rows)
         columns, is_heavy = standardise(values, config.heavy_tails)
         varies = np.asarray(columns.any(axis=0))
         self.order = np.lexsort(columns[_ROWS_FOR_ORDER::-1])
@@ -141,7 +142,8 @@ class _Table:
         self.rng = np.random.default_rng(0) if rng is None else rng
         self.scores = LocalScores(columns[:, self.order], config, self.rng, n_threads)
         names = [f"X{j}" for j in range(len(varies))] if names is None else names
-        self.notes = _notes(varies, is_heavy, self.scores.n_blocks, names)
+        limit = (f"The evidence is that of {len(values):,} of the {n_rows:,} rows, evenly spread.",)
+        self.notes = (*(limit if len(values) < n_rows else ()), *_notes(varies, is_heavy, self.scores.n_blocks, names))
         self.listener = listener
 
     def report(self, state: Searched) -> None:

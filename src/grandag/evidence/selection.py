@@ -85,15 +85,15 @@ def _without_idle(scores: LocalScores, child: int, parents: Parents, settled: se
 
 def _without_weakest(scores: LocalScores, child: int, parents: Parents, settled: set[int]) -> Parents:
     """Parents without the weakest that is not worth an edge, if there is one; the others are settled."""
-    close = [i for i in parents if i not in settled and scores.few_loss(child, parents, (i,)) < _CLOSE]
-    losses = {parent: scores.loss(child, parents, (parent,)) for parent in close}
-    for parent in sorted(losses, key=lambda i: losses[i]):
-        if losses[parent] >= _CLOSE:
-            break
-        fewer = tuple(other for other in parents if other != parent)
-        if scores.full(child, parents) - scores.full(child, fewer, parents) < scores.cost_per_edge:
-            return fewer
-        settled.add(parent)
+    few_losses = {i: scores.few_loss(child, parents, (i,)) for i in parents if i not in settled}
+    close = sorted((i for i in few_losses if few_losses[i] < _CLOSE), key=lambda i: few_losses[i])
+    for some in (close[k : k + _AT_ONCE] for k in range(0, len(close), _AT_ONCE)):
+        losses = {parent: scores.loss(child, parents, (parent,)) for parent in some}
+        for parent in sorted((i for i in some if losses[i] < _CLOSE), key=lambda i: losses[i]):
+            fewer = tuple(other for other in parents if other != parent)
+            if scores.full(child, parents) - scores.full(child, fewer, parents) < scores.cost_per_edge:
+                return fewer
+            settled.add(parent)
     return parents
 
 

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from grandag.evidence.config import EvidenceConfig
 from grandag.evidence.scores import LocalScores, Parents
-from grandag.evidence.transform import standardise
+from grandag.evidence.transform import some_rows, standardise
 from grandag.graph import ancestors
 from grandag.graph.algebra import compose
 
@@ -33,7 +33,9 @@ def kept_by_halves(
 
     Required edges are always kept, and none is turned round against what is allowed.
     """
-    config, n = EvidenceConfig(), len(values)
+    config = EvidenceConfig()
+    values = some_rows(values, config.max_rows)
+    n = len(values)
     may_turn = _may_turn(adjacency, allowed)
     votes = []
     with threadpool_limits(1, user_api="blas"):

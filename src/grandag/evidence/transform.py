@@ -6,7 +6,14 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-__all__ = ["normal_scores", "standardise"]
+from grandag.table import rows_of, spread
+
+__all__ = ["normal_scores", "some_rows", "standardise"]
+
+
+def some_rows(values: np.ndarray, most: int) -> np.ndarray:
+    """A table as it is, or if it is long so many of its rows, evenly spread."""
+    return values if len(values) <= most else rows_of(values, spread(len(values), most))
 
 
 def standardise(values: np.ndarray, heavy_tails: float) -> tuple[np.ndarray, np.ndarray]:

@@ -20,11 +20,15 @@ import numpy as np
 from scipy.linalg import eigh, eigh_tridiagonal, lapack
 
 from grandag.engine.compiled import compiled
+from grandag.table import MANY_ROWS, in_double, spread
 
 __all__ = ["MAX_KNOTS", "Curve", "SplineBasis", "spline_basis"]
 
 MAX_KNOTS = 2000
 """Columns with more distinct values than this get a basis from that many evenly spread order statistics."""
+
+_BLOCK_ROWS = 65_536
+"""Rows that are in double precision at a time."""
 
 _SMALLEST_VARIANCE = 1e-11
 """Smallest variance of a combination of functions of variance 1, beside the line; less is rounding."""
@@ -155,10 +159,14 @@ def _reflection(sums: np.ndarray) -> np.ndarray:
 
 
 def spline_basis(x: np.ndarray, k: int) -> SplineBasis:
-    """The basis of rank k (fewer for a column with fewer distinct values) over the rows of a column."""
-    x = np.asarray(x, dtype=np.float64)
-    centre, scale = float(x.mean()), float(x.std())
-    knots = (_representatives(_distinct(x, scale)) - centre) / scale
+    """The basis of rank k (fewer for a column with fewer distinct values) over the rows of a column.
+
+    Of very many rows, knots are from some, evenly spread, and from both ends of the column.
+    """
+    centre = float(x.mean(dtype=np.float64))
+    scale = math.sqrt(sum(((block - centre) ** 2).sum() for block in in_double(x, _BLOCK_ROWS)) / len(x))
+    some = x if len(x) <= MANY_ROWS else np.append(x[spread(len(x), MANY_ROWS)], [x.min(), x.max()])
+    knots = (_representatives(_distinct(some.astype(np.float64), scale)) - centre) / scale
     k = min(k, len(knots))
     coefficients, penalty = _bending_functions(knots, k) if k > 2 else (np.zeros((len(knots), 0)), np.zeros((0, 0)))
     functions = _Functions(knots, coefficients, centre, scale)
@@ -300,12 +308,12 @@ def _kernel_sums(knots: np.ndarray, coefficients: np.ndarray, x: np.ndarray) -> 
     return out
 
 
-def _moments(functions: _Functions, x: np.ndarray, block: int = 65_536) -> tuple[np.ndarray, np.ndarray]:
+def _moments(functions: _Functions, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Means of the functions over the rows and their covariances, in blocks of rows."""
     n, width = len(x), functions.coefficients.shape[1] + 1
     total, products, shift = np.zeros(width), np.zeros((width, width)), np.zeros(width)
-    for start in range(0, n, block):
-        columns = functions(x[start : start + block])
+    for start, block in enumerate(in_double(x, _BLOCK_ROWS)):
+        columns = functions(block)
         if start == 0:
             shift = columns[0].copy()
         columns -= shift

@@ -21,6 +21,7 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 from scipy.optimize import brentq
 
 from grandag.progress import Listener, Progress
+from grandag.table import in_double
 
 __all__ = ["boosting_shares"]
 
@@ -60,10 +61,11 @@ def _cross_products(values: np.ndarray, block: int = 4096) -> tuple[np.ndarray, 
     """B'B (24 d, 24 d) of all columns' splines, and B'y (24 d, d) for all centred and scaled columns y."""
     n, d = values.shape
     low, high = values.min(axis=0), values.max(axis=0)
-    mean, scale = values.mean(axis=0), values.std(axis=0)
+    mean = values.mean(axis=0, dtype=np.float64)
+    scale = np.sqrt(sum(((rows - mean) ** 2).sum(axis=0) for rows in in_double(values)) / n)
     gram, products = np.zeros((d * _WIDTH, d * _WIDTH)), np.zeros((d * _WIDTH, d))
     for start in range(0, n, block):
-        rows = values[start : start + block]
+        rows = np.asarray(values[start : start + block], dtype=np.float64)
         design = np.hstack([_splines((rows[:, i] - low[i]) / (high[i] - low[i])) for i in range(d)])
         gram += design.T @ design
         products += design.T @ ((rows - mean) / scale)

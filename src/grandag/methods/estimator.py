@@ -51,7 +51,7 @@ from grandag.parameters import (
 )
 from grandag.progress import Listener, progress_line
 from grandag.resampling import confidence
-from grandag.table import Table, TableError, as_table, constant_columns
+from grandag.table import MANY_ROWS, Table, TableError, as_table, constant_columns, quartiles
 from grandag.table_diagnostics import discrete_columns, order_concerns, table_concerns
 from grandag.wording import counted, levels_to_the_user
 
@@ -172,10 +172,10 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             held_out = _like(held_out, table, self.missing, type(self).__name__).values[:, ~is_constant]
         config = self.config_type()(**{name: values[name] for name in parameters_of(self.config_type())})
         learned = type(self).learn(varying, knowledge, config, self._generator(), listener, held_out)
-        learned = learned.with_shares(explained(varying.values, learned.dag))
+        learned = learned.with_shares(explained(varying, learned.dag))
         learned = learned.with_constants(table.names, np.where(is_constant, table.values[0], np.nan))
         concerns = _concerns(learned, table, varying, checks_noise=self.checks_noise)
-        values = {**learned.values, "observed": np.quantile(table.values, np.linspace(0, 1, 5), axis=0)}
+        values = {**learned.values, "observed": quartiles(table)}
         notes = (*_notes(learned, table), *learned.notes)
         return replace(learned, values=values, notes=notes, concerns=concerns)
 
@@ -347,6 +347,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         *,
         resamples: int | Sequence[Any] | None = None,
         n_jobs: int | None = -1,
+        cluster: str | None = None,
         random_state: Any = 0,
         **options: Any,
     ) -> Effect:
@@ -359,6 +360,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
                 it, graph and curves. Without it, and without fitted models as `resamples`, there is no interval.
             resamples: Number of refits, by default 20, or models that were fitted to resampled rows.
             n_jobs: Processes for the refits, -1 for all cores.
+            cluster: Address of a Dask scheduler whose workers refit instead of this machine.
             random_state: Seed of the refits and of the draws behind the means.
             options: `low`, `high`, `level` and `n` of `CausalModel.average_effect`.
         """
@@ -368,9 +370,11 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         if isinstance(resamples, int):
             if X is None:
                 raise ParameterError("resamples", "needs the table to refit to: average_effect(cause, outcome, X).")
-            refits = confidence(self, X, resamples, random_state=random_state, n_jobs=n_jobs, keep_models=True)
-            if refits.was_interrupted:  # an interval of fewer refits than asked for would say too much
-                raise KeyboardInterrupt
+            refits = confidence(
+                self, X, resamples, random_state=random_state, n_jobs=n_jobs, cluster=cluster, keep_models=True
+            )
+            if refits.ended_by is not None:  # an interval of fewer refits than asked for would say too much
+                raise refits.ended_by
             resamples = refits.models
         return model.average_effect(cause, outcome, resamples=resamples, random_state=random_state, **options)
 
@@ -459,6 +463,8 @@ def _notes(learned: Learned, table: Table) -> list[str]:
     if table.n_dropped:
         n_rows = len(table.values) + table.n_dropped
         notes.append(f"Dropped {table.n_dropped:,} of {n_rows:,} rows, which have missing or infinite values.")
+    if len(table.values) > MANY_ROWS:
+        notes.append(f"Quartiles are those of {MANY_ROWS:,} of the {len(table.values):,} rows, evenly spread.")
     if not learned.is_dag and learned.conditionals is not None:
         notes.append("Scores, samples and effects are those of one DAG of the equivalence class (dag_).")
     return notes
@@ -466,7 +472,7 @@ def _notes(learned: Learned, table: Table) -> list[str]:
 
 def _concerns(learned: Learned, table: Table, varying: Table, *, checks_noise: bool) -> tuple[Concern, ...]:
     """Reasons to doubt the result, from columns, graph and noise, and from the method itself."""
-    copies = copy_concerns(varying.values, varying.names)
+    copies = copy_concerns(varying)
     known = [concern.variables for concern in copies]
     model = learned.model
     noise, order = [], []

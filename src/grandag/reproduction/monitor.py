@@ -18,7 +18,7 @@ from grandag.reproduction.jobs import Job, JobResult
 from grandag.reproduction.rendering import to_terminal
 from grandag.reproduction.result_table import ResultTable
 
-__all__ = ["Tally", "watching"]
+__all__ = ["Tally", "duration", "watching"]
 
 _SECONDS_BETWEEN_LINES = 30.0
 
@@ -73,7 +73,7 @@ class Tally:
         """The state of the run in one line."""
         known = f" ({self.n_known:,} more from the store)" if self.n_known else ""
         left = self.seconds_left
-        time_left = "" if left is None or not self._left else f", {_duration(left)} left"
+        time_left = "" if left is None or not self._left else f", {duration(left)} left"
         return (
             f"{self.n_done:,} of {len(self.jobs):,} jobs done{known}, {self.n_failed:,} failed, "
             f"{self.n_running:,} running{time_left}"
@@ -86,7 +86,7 @@ def _kind(job: Job) -> str:
     return f"{job.method} {simulation.get('n_nodes')} {simulation.get('n_rows')} {job.data.get('authors')}"
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """A time in words: "40 s", "about 12 min", "about 3.5 h"."""
     if seconds < 90:
         return f"{seconds:.0f} s"

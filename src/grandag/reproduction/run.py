@@ -7,13 +7,14 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from joblib import cpu_count
+from joblib import effective_n_jobs
 from rich.console import Console
 
+from grandag.executors import Failure, cluster_size, open_executor
 from grandag.report import environment
-from grandag.reproduction.executors import cluster_size, run_locally, run_on_cluster
+from grandag.reproduction.estimate import Estimate, estimate
 from grandag.reproduction.figure1 import curves_csv, curves_svg
-from grandag.reproduction.jobs import Job, JobResult
+from grandag.reproduction.jobs import Job, JobResult, failure
 from grandag.reproduction.monitor import Tally, watching
 from grandag.reproduction.page import paper_page
 from grandag.reproduction.plan import Planned, plan
@@ -22,28 +23,35 @@ from grandag.reproduction.result_table import ResultTable
 from grandag.reproduction.specification import Experiment
 from grandag.reproduction.store import Store
 from grandag.reproduction.tabulate import tabulate
+from grandag.reproduction.tasks import work
 from grandag.writing import replacing_directory
 
-__all__ = ["Execution", "Reproduction", "reproduce", "write_results"]
+__all__ = ["Execution", "Reproduction", "cost", "reproduce", "write_results"]
 
 
 @dataclass(frozen=True)
 class Execution:
-    """Where jobs run, and how long each may take in seconds. `n_jobs=None` stands for one job per core."""
+    """Where jobs run, and how long each may take in seconds. `n_jobs=-1` stands for one job per core."""
 
-    n_jobs: int | None = None
+    n_jobs: int = -1
     cluster: str | None = None
     time_limit: float = 12 * 3600.0
 
     def run(self, jobs: Sequence[Job]) -> Generator[tuple[Job, JobResult]]:
         """Run the jobs; each comes with its result as soon as it is finished."""
-        if self.cluster is not None:
-            return run_on_cluster(jobs, self.cluster, self.time_limit)
-        return run_locally(jobs, self.size(), self.time_limit)
+        where = open_executor(n_jobs=self.n_jobs, cluster=self.cluster, time_limit=self.time_limit)
+        with where as executor, closing(executor.run(work, jobs)) as finished:
+            for job, result in finished:
+                if not isinstance(result, Failure):
+                    yield job, result
+                elif result.is_late:
+                    yield job, failure(job, result.reason, "out of time", self.time_limit)
+                else:
+                    yield job, failure(job, result.reason)
 
     def size(self) -> int:
         """The number of jobs that run at the same time."""
-        return cluster_size(self.cluster) if self.cluster is not None else self.n_jobs or int(cpu_count())
+        return cluster_size(self.cluster) if self.cluster is not None else int(effective_n_jobs(self.n_jobs))
 
 
 @dataclass(frozen=True)
@@ -89,11 +97,8 @@ def reproduce(
         console: Console for the progress; default: standard error.
     """
     execution = execution or Execution()
-    planned = {
-        experiment.name: plan(experiment, n_datasets=n_datasets, n_trials=n_trials, authors=authors)
-        for experiment in experiments
-    }
-    jobs = {item.job.key: item.job for items in planned.values() for item in items}
+    planned = _planned(experiments, n_datasets, n_trials, authors)
+    jobs = _jobs(planned)
     results = store.get(jobs)
     if retry:
         unsuccessful = [key for key, result in results.items() if result.status != "done"]
@@ -111,6 +116,34 @@ def reproduce(
             latest.note(job)
             watch(job, result)
     return reproduction
+
+
+def cost(
+    experiments: Sequence[Experiment],
+    store: Store,
+    n_cores: int,
+    *,
+    n_datasets: int | None = None,
+    n_trials: int = 50,
+    authors: Path | None = None,
+) -> Estimate:
+    """What `reproduce` with an empty store would cost on so many cores, from jobs in this one that are like its own."""
+    jobs = _jobs(_planned(experiments, n_datasets, n_trials, authors))
+    return estimate(list(jobs.values()), store.get(jobs), n_cores)
+
+
+def _planned(
+    experiments: Sequence[Experiment], n_datasets: int | None, n_trials: int, authors: Path | None
+) -> dict[str, Sequence[Planned]]:
+    return {
+        experiment.name: plan(experiment, n_datasets=n_datasets, n_trials=n_trials, authors=authors)
+        for experiment in experiments
+    }
+
+
+def _jobs(planned: Mapping[str, Sequence[Planned]]) -> dict[str, Job]:
+    """All jobs by key; one that several experiments need is there once."""
+    return {item.job.key: item.job for items in planned.values() for item in items}
 
 
 class _Latest:

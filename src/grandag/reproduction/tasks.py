@@ -34,8 +34,8 @@ class _Finding(NamedTuple):
     trace: dict[str, Any] | None = None
 
 
-def work(job: Job) -> JobResult:
-    """Do a job; whatever goes wrong is a result, too."""
+def work(job: Job, _: None = None) -> JobResult:
+    """Do a job; whatever goes wrong is a result, too. Jobs share nothing, which is the second argument."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

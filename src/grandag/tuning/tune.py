@@ -1,4 +1,4 @@
-"""Search over hyper-parameters for the best held-out score, on all cores.
+"""Search over hyper-parameters for the best held-out score, on all cores or a cluster.
 
 All trials share the split, the random state and the number of threads (one): they differ in their parameters only.
 """
@@ -9,20 +9,22 @@ import json
 import math
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
-from joblib import Parallel, delayed
-from threadpoolctl import threadpool_limits
 
+from grandag.executors import ClusterLostError, Executor, Failure, open_executor
 from grandag.knowledge import Knowledge
 from grandag.learned import TrainingError
 from grandag.methods.estimator import StructureLearner
 from grandag.methods.registry import build
 from grandag.parameters import ParameterError, check_parameters, integer, number, optional, plain
+from grandag.parameters import cluster as cluster_rule
 from grandag.parameters import n_jobs as n_jobs_rule
 from grandag.progress import Listener, Progress
 from grandag.table import Table, TableError, as_table
@@ -40,6 +42,7 @@ _RULES = {
     "trials": integer(1),
     "seed": integer(0),
     "n_jobs": n_jobs_rule,
+    "cluster": cluster_rule,
     "time_limit": optional(number(0, open_minimum=True)),
     "total_time_limit": optional(number(0, open_minimum=True)),
 }
@@ -77,10 +80,16 @@ class Tuning:
     n_asked: int
     fixed: Mapping[str, Any]
     trials: tuple[Trial, ...]
-    was_interrupted: bool = False
+    ended_by: BaseException | None = None
+    """What ended it before all trials were done: Ctrl-C, or the loss of the cluster."""
 
     def __repr__(self) -> str:
         return f"<Tuning of {self.method}: {counted(len(self.trials), 'trial')}>"
+
+    @property
+    def was_interrupted(self) -> bool:
+        """Did it end before all trials were done, other than by its time limit?"""
+        return self.ended_by is not None
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -128,7 +137,8 @@ class Tuning:
             f"held-out log-likelihood per row, {self.best.score:.4g}"
         ]
         if n < self.n_asked:
-            parts.append(f"{self.n_asked - n} of the {self.n_asked} trials asked for were not run")
+            reason = ", since the cluster was lost" if isinstance(self.ended_by, ClusterLostError) else ""
+            parts.append(f"{self.n_asked - n} of the {self.n_asked} trials asked for were not run{reason}")
         if n_without:
             first = next(trial.error for trial in self.trials if trial.fit is None)
             parts.append(f"{n_without} failed (the first: {' '.join(first.split()).rstrip('.')})")
@@ -186,6 +196,7 @@ def tune(
     sampler: Any = "random",
     seed: int = 0,
     n_jobs: int | None = -1,
+    cluster: str | None = None,
     preset: str = "default",
     fixed: Mapping[str, Any] | None = None,
     space: Space | None = None,
@@ -195,7 +206,8 @@ def tune(
 ) -> Tuning:
     """Search the hyper-parameters of a method for the best score on held-out rows (80 % train, 20 % score).
 
-    A trial that fails is recorded and the rest goes on. Ctrl-C ends the search early with the trials that are done.
+    A trial that fails is recorded and the rest goes on. Ctrl-C, or the loss of the cluster, ends the search early with
+    the trials that are done.
 
     Args:
         X: The table.
@@ -205,6 +217,7 @@ def tune(
             Optuna, which then has its own seed.
         seed: Seed of the draws, of the split, and of every fit.
         n_jobs: Number of processes, -1 for all cores; each trial has one thread. Results do not depend on it.
+        cluster: Address of a Dask scheduler whose workers run the trials instead, with the same results.
         preset: Preset of all other parameters: "default", "paper" or, for GraN-DAG, "fast".
         fixed: Parameters that are not searched, such as {"knowledge": "knowledge.toml"} or {"n_layers": 1}.
         space: Distribution of each parameter to be searched; default: the paper's search space, without parameters
@@ -219,7 +232,7 @@ def tune(
         >>> result.frame[["score", "edges", "converged", "prune_cutoff"]].shape
         (3, 4)
     """
-    given = {"trials": trials, "seed": seed, "n_jobs": n_jobs}
+    given = {"trials": trials, "seed": seed, "n_jobs": n_jobs, "cluster": cluster}
     check_parameters(given | {"time_limit": time_limit, "total_time_limit": total_time_limit}, _RULES)
     fixed = dict(fixed or {})
     offered = space_of(method) if space is None else space
@@ -228,27 +241,35 @@ def tune(
     if not set(searched) - set(fixed):
         raise ParameterError("fixed", f"must leave something to search: the search is over {', '.join(offered)}.")
     table = as_table(X, missing=estimator.missing, min_rows=FEWEST_ROWS)
-    Knowledge.of(estimator.knowledge).masks(table.names)  # refuses contradictions before any trial runs
-    deadline = math.inf if total_time_limit is None else time.monotonic() + total_time_limit
+    knowledge = Knowledge.of(estimator.knowledge)
+    knowledge.masks(table.names)  # refuses contradictions before any trial runs
     alone = {"n_jobs": 1} if "n_jobs" in estimator.get_params() else {}
-    task = _Task(method, preset, {**fixed, **alone}, table, seed, time_limit or math.inf, deadline)
+    known = {"knowledge": knowledge} if "knowledge" in fixed else {}  # a file may not be where trials run
+    task = _Task(method, preset, {**fixed, **alone, **known}, seed)
+    limits = _Limits(time_limit, total_time_limit)
     done: list[Trial] = []
-    was_interrupted = False
-    with searching(sampler, searched, fixed, seed) as search:
-        try:
-            for trial in _run(search, task, trials, n_jobs):
+    ended_by: BaseException | None = None
+    try:
+        where = open_executor(table, n_jobs=n_jobs, cluster=cluster)
+        with (
+            searching(sampler, searched, fixed, seed) as search,
+            where as executor,
+            closing(_run(search, task, trials, limits, executor)) as finished,
+        ):
+            for trial in finished:
                 done.append(trial)
                 if listener is not None:
                     listener(_progress(done, trials))
-        except KeyboardInterrupt:
-            if not any(trial.fit for trial in done):
-                raise
-            was_interrupted = True
+    except (KeyboardInterrupt, ClusterLostError) as error:
+        if not any(trial.fit for trial in done):
+            raise
+        ended_by = error.with_traceback(None)
     if not any(trial.fit for trial in done):
         reason = next((trial.error for trial in done), "there was no time for the first.")
         raise TrainingError(f"No trial gave a score: {reason}")
     name = sampler if isinstance(sampler, str) else type(sampler).__name__
-    return Tuning(method, preset, name, seed, trials, fixed, tuple(done), was_interrupted)
+    in_order = tuple(sorted(done, key=lambda trial: trial.number))
+    return Tuning(method, preset, name, seed, trials, fixed, in_order, ended_by)
 
 
 def _progress(done: Sequence[Trial], n_asked: int) -> Progress:
@@ -259,60 +280,89 @@ def _progress(done: Sequence[Trial], n_asked: int) -> Progress:
 
 
 class _Task(NamedTuple):
-    """What all trials share."""
+    """What all trials share, but for the table."""
 
     method: str
     preset: str
     parameters: dict[str, Any]
-    table: Table
     seed: int
-    time_limit: float
-    deadline: float  # on the clock time.monotonic, which all processes of a machine share
 
 
-def _run(search: Search, task: _Task, n_trials: int, n_jobs: int | None) -> Iterator[Trial]:
-    """Trials in their order, as they are finished, round by round, until the deadline."""
+class _Draw(NamedTuple):
+    """What is a trial's own."""
+
+    number: int
+    parameters: dict[str, Any]
+    seconds: float
+    """The longest that it may take."""
+
+
+class _Limits:
+    """The seconds that a trial may take, and all of them together; None for no limit."""
+
+    def __init__(self, of_one: float | None, of_all: float | None) -> None:
+        self._of_one = of_one or math.inf
+        self._end = time.monotonic() + (of_all or math.inf)
+
+    def now(self) -> float:
+        """The seconds for a trial that begins now; none are left if it is not positive."""
+        return min(self._of_one, self._end - time.monotonic())
+
+
+def _run(search: Search, task: _Task, n_trials: int, limits: _Limits, executor: Executor) -> Generator[Trial]:
+    """Trials as they are finished, round by round, until there is no time for another one."""
     n_done = 0
     while n_done < n_trials:
         proposed = search.ask(n_trials - n_done)
-        jobs = (delayed(_trial)(task, n_done + k, parameters) for k, parameters in enumerate(proposed, 1))
-        trials: list[Trial] = []
-        for trial in Parallel(n_jobs=n_jobs, return_as="generator")(jobs):
-            if trial is not None:
-                trials.append(trial)
-                yield trial
+        trials: dict[int, Trial] = {}
+        with closing(executor.run(partial(_trial, task), _draws(proposed, n_done, limits))) as finished:
+            for draw, result in finished:
+                trials[draw.number] = _recorded(draw, result)
+                yield trials[draw.number]
         if len(trials) < len(proposed):
             return
-        search.tell([trial.score for trial in trials])
+        search.tell([trials[k].score for k in sorted(trials)])
         n_done += len(trials)
+
+
+def _draws(proposed: Sequence[dict[str, Any]], n_done: int, limits: _Limits) -> Iterator[_Draw]:
+    """The trials of a round, each when there is a place for it, while there is time."""
+    for k, parameters in enumerate(proposed, n_done + 1):
+        seconds = limits.now()
+        if seconds <= 0:
+            return
+        yield _Draw(k, parameters, seconds)
+
+
+def _recorded(draw: _Draw, result: Trial | Failure) -> Trial:
+    """A finished trial; it has failed if its process died."""
+    if isinstance(result, Failure):
+        return Trial(draw.number, draw.parameters, "failed", error=result.reason)
+    return result
 
 
 class _OutOfTimeError(Exception):
     """Raised from within a fit."""
 
 
-def _trial(task: _Task, number: int, parameters: dict[str, Any]) -> Trial | None:
-    """Run one trial; None if the deadline has passed. Input that no trial can use is an error of the whole search."""
+def _trial(task: _Task, draw: _Draw, table: Table) -> Trial:
+    """Run one trial. Input that no trial can use is an error of the whole search."""
     start = time.monotonic()
-    if start >= task.deadline:
-        return None
-    end = min(task.deadline, start + task.time_limit)
 
     def look_at_the_clock(_: Progress) -> None:
-        if time.monotonic() > end:
+        if time.monotonic() > start + draw.seconds:
             raise _OutOfTimeError
 
-    values = {**parameters, **task.parameters}
+    values = {**draw.parameters, **task.parameters}
     try:
-        with warnings.catch_warnings(), threadpool_limits(1):
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            fit = held_out_fit(
-                task.method, values, task.table, task.seed, preset=task.preset, listener=look_at_the_clock
-            )
+            fit = held_out_fit(task.method, values, table, task.seed, preset=task.preset, listener=look_at_the_clock)
     except _OutOfTimeError:
-        return Trial(number, parameters, "out of time", error=f"Out of time after {time.monotonic() - start:.1f} s.")
+        error = f"Out of time after {time.monotonic() - start:.1f} s."
+        return Trial(draw.number, draw.parameters, "out of time", error=error)
     except (ParameterError, TableError):
         raise
     except Exception as error:
-        return Trial(number, parameters, "failed", error=f"{type(error).__name__}: {error}")
-    return Trial(number, parameters, "done", fit)
+        return Trial(draw.number, draw.parameters, "failed", error=f"{type(error).__name__}: {error}")
+    return Trial(draw.number, draw.parameters, "done", fit)

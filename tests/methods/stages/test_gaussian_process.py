@@ -8,7 +8,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Wh
 
 from grandag.methods.stages.gaussian_process import fit_processes
 from grandag.model import CausalModel
-from grandag.table import Scaling
+from grandag.table import Scaling, as_table
 
 
 def interaction(rng, n):
@@ -33,7 +33,7 @@ def exact(conditional, z, target):
 
 def test_mean_and_scale_are_those_of_the_exact_process(rng):
     rows = interaction(rng, 150) * [1, 1000, 0.01] + [5, 0, 0]
-    conditional = fit_processes(rows, CHAIN, rng, 1).conditionals[2]
+    conditional = fit_processes(as_table(rows), CHAIN, rng, 1).conditionals[2]
     z = Scaling.standard(rows).apply(rows, "float64")
     process = exact(conditional, z[:, :2], z[:, 2])
     new = interaction(rng, 50) * [1, 1000, 0.01] + [5, 0, 0]
@@ -47,7 +47,7 @@ def test_mean_and_scale_are_those_of_the_exact_process(rng):
 
 def test_rows_are_left_out_one_at_a_time(rng):
     rows = interaction(rng, 60)
-    fitted = fit_processes(rows, CHAIN, rng, 1)
+    fitted = fit_processes(as_table(rows), CHAIN, rng, 1)
     conditional = fitted.conditionals[2]
     z = Scaling.standard(rows).apply(rows, "float64")[fitted.rows]
     expected, squares = [], []
@@ -64,7 +64,7 @@ def test_rows_are_left_out_one_at_a_time(rng):
 
 def test_without_parents_it_is_the_columns_own_normal_distribution(rng):
     rows = 3 + interaction(rng, 60)
-    fitted = fit_processes(rows, CHAIN, rng, 1)
+    fitted = fit_processes(as_table(rows), CHAIN, rng, 1)
     mean, scale = fitted.conditionals[0].mean_and_scale(np.empty((4, 0)))
     np.testing.assert_allclose(mean, rows[:, 0].mean())
     np.testing.assert_allclose(scale, rows[:, 0].std())
@@ -74,7 +74,7 @@ def test_without_parents_it_is_the_columns_own_normal_distribution(rng):
 def test_lines_go_on_as_lines(rng):
     cause = rng.normal(size=500)
     rows = np.column_stack([cause, 3 * cause + 0.5 * rng.normal(size=500)])
-    conditional = fit_processes(rows, np.array([[0, 1], [0, 0]], dtype=bool), rng, 1).conditionals[1]
+    conditional = fit_processes(as_table(rows), np.array([[0, 1], [0, 0]], dtype=bool), rng, 1).conditionals[1]
     mean, scale = conditional.mean_and_scale(np.array([[0.0], [10.0]]))
     assert mean[1] - mean[0] == pytest.approx(30, rel=0.05)
     assert scale[0] == pytest.approx(0.5, rel=0.1)
@@ -86,7 +86,7 @@ def test_a_column_without_noise_has_a_bounded_density(rng, n):
     """The sum of two others, as one-hot columns are: a new row that breaks the rule costs something, not everything."""
     rows = interaction(rng, n)
     rows[:, 2] = rows[:, 0] + rows[:, 1]
-    fitted = fit_processes(rows, CHAIN, rng, 1)
+    fitted = fit_processes(as_table(rows), CHAIN, rng, 1)
     model = CausalModel(("a", "b", "c"), CHAIN, fitted.conditionals)
     assert model.log_densities(rows)["c"].max() < 8
     broken = rows[:5].copy()
@@ -96,7 +96,7 @@ def test_a_column_without_noise_has_a_bounded_density(rng, n):
 
 def test_of_a_long_table_some_rows_are_used(rng):
     rows = interaction(rng, 30_000)
-    fitted = fit_processes(rows, CHAIN, rng, 1)
+    fitted = fit_processes(as_table(rows), CHAIN, rng, 1)
     assert fitted.left_out.shape == (10_000, 3)
     mean, scale = fitted.conditionals[2].mean_and_scale(np.array([[1.0, 2.0], [-1.0, 1.0]]))
     np.testing.assert_allclose(mean, [np.sin(1) * 2, np.sin(-1)], atol=0.1)
@@ -105,6 +105,6 @@ def test_of_a_long_table_some_rows_are_used(rng):
 
 def test_threads_change_nothing(rng):
     rows = interaction(rng, 100)
-    one, two = (fit_processes(rows, CHAIN, np.random.default_rng(1), n_threads) for n_threads in (1, 2))
+    one, two = (fit_processes(as_table(rows), CHAIN, np.random.default_rng(1), n_threads) for n_threads in (1, 2))
     np.testing.assert_array_equal(one.left_out, two.left_out)
     np.testing.assert_array_equal(one.conditionals[2].weights, two.conditionals[2].weights)

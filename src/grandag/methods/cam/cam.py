@@ -237,7 +237,9 @@ def _candidates(values: np.ndarray, config: CamConfig, listener: Listener | None
 def _search_values(insertions: Sequence[Insertion], table: Table) -> dict[str, Any]:
     """The steps of the search with names, and the score of the graph at its end."""
     rows = [(table.names[step.source], table.names[step.target], step.gain, step.score) for step in insertions]
-    score = insertions[-1].score if insertions else -float(np.log(table.values.var(axis=0, ddof=1)).sum())
+    n = len(table.values)
+    alone = -float(np.log(table.scaling.scale**2 * n / (n - 1)).sum())
+    score = insertions[-1].score if insertions else alone
     return {"search": pd.DataFrame(rows, columns=["source", "target", "gain", "score"]), "score": score}
 
 

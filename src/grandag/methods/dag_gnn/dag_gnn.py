@@ -235,10 +235,11 @@ def learn(
     """Weights by an autoencoder, thresholded; then the autoencoder of the final graph."""
     neighbours_rng, train_rng, refit_rng, refine_rng = rng.spawn(4)
     opened = open_edges(table, knowledge, config, neighbours_rng, listener)
-    result = dag_gnn(opened.rows, opened.allowed, config, train_rng, listener=listener)
+    rows = opened.scaling.apply(table.values, "float64")
+    result = dag_gnn(rows, opened.allowed, config, train_rng, listener=listener)
     weights = result.model.weights
     cut = cut_weights(weights, table, knowledge, config, refine_rng, listener)
-    final = refit(opened.rows, cut.adjacency, config, refit_rng)
+    final = refit(rows, cut.adjacency, config, refit_rng)
     trace = pd.DataFrame(result.trace, columns=list(DagGnnTrace._fields))
     convergence = Convergence(
         result.converged,
@@ -261,7 +262,7 @@ def learn(
             "table_scale": opened.scaling.scale,
             **cut.values,
         },
-        conditionals=_conditionals(final, opened.rows, cut.adjacency, opened.scaling),
+        conditionals=_conditionals(final, rows, cut.adjacency, opened.scaling),
         convergence=convergence,
         trace=trace,
         notes=(*opened.notes, *cut.notes),

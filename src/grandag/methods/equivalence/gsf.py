@@ -61,8 +61,9 @@ def learn(
     held_out: np.ndarray | None,
 ) -> Learned:
     """The class with the best generalised score that the greedy search finds, and regressions of one of its DAGs."""
+    values = np.asarray(table.values, dtype=np.float64)
     score = GeneralisedScore(
-        table.values,
+        values,
         likelihood=config.likelihood,
         form=config.form,
         regulariser=config.regulariser,
@@ -70,9 +71,7 @@ def learn(
         max_rank=config.max_rank,
     )
     found = search_class(CachedScore(score), table.names, knowledge, config, listener)
-    conditionals = kernel_conditionals(
-        table.values, found.dag, regulariser=config.regulariser, max_rank=config.max_rank
-    )
+    conditionals = kernel_conditionals(values, found.dag, regulariser=config.regulariser, max_rank=config.max_rank)
     return replace(found, conditionals=conditionals)
 
 

@@ -18,6 +18,7 @@ from grandag.knowledge import Masks
 from grandag.learned import Convergence, Learned, TrainingError
 from grandag.methods.estimator import StochasticLearner, estimator
 from grandag.methods.grandag.conditionals import NetworkConditional, network_conditionals
+from grandag.methods.grandag.data import Data, DataConfig, prepare
 from grandag.methods.grandag.retrain import RetrainConfig, RetrainResult, retrain
 from grandag.methods.grandag.train import NetworkConfig, Outcome, Trace, TrainConfig, TrainResult, train
 from grandag.methods.stages.final_edges import FinalEdgesConfig, final_edges
@@ -41,7 +42,7 @@ from grandag.parameters import (
     redeclared,
 )
 from grandag.progress import Listener, Progress
-from grandag.table import Scaling, Table, split_rows
+from grandag.table import Table
 
 __all__ = ["GraNDAG", "GraNDAGConfig", "learn"]
 
@@ -217,6 +218,10 @@ class GraNDAGConfig(NeighboursConfig, FinalEdgesConfig):
     )
     record_A_phi: bool = parameter(False, boolean, "Keep all of A_phi at every evaluation, in `A_phi_trace_`.")
 
+    def data(self) -> DataConfig:
+        """The part of scaling and splitting."""
+        return DataConfig(self.standardise, self.held_out_fraction, self.max_held_out, self.dtype)
+
     def networks(self) -> NetworkConfig:
         """The networks' part."""
         return NetworkConfig(self.n_layers, self.n_units, self.activation, self.density, self.dtype, self.path_scale)
@@ -256,14 +261,13 @@ def learn(
 ) -> Learned:
     """The whole path from a table to a DAG with conditionals."""
     split_rng, neighbours_rng, train_rng, retrain_rng, refine_rng = rng.spawn(5)
-    data = _prepare(table.values, config, split_rng, held_out)
+    data = prepare(table, config.data(), split_rng, held_out)
     n_threads = config.n_threads(len(table.names))
-    candidates = np.concatenate([data.rows, data.held_out]) if held_out is None else data.rows
-    selected = _select(candidates, config, neighbours_rng, listener)
+    selected = _select(data, config, neighbours_rng, listener, uses_held_out=held_out is None)
     mask = (selected.mask & knowledge.allowed) | knowledge.required
     training = config.training(len(table.names))
     trained = train(
-        data.rows, data.held_out, mask, config.networks(), training, train_rng, required=knowledge.required,
+        data.pool, data.held_out, mask, config.networks(), training, train_rng, required=knowledge.required,
         n_threads=n_threads, record_A_phi=config.record_A_phi, listener=listener,
     )  # fmt: skip
     if trained.outcome is Outcome.NOT_FINITE:
@@ -277,7 +281,7 @@ def learn(
     strong = trained.networks.mask & (trained.A_phi >= config.weight_threshold)
     break_cycles = threshold if config.threshold_all else without_cycles
     thresholded = break_cycles(jacobian, strong, knowledge.required)
-    notes = [*data.notes, *selected.notes, *_row_notes("The expected Jacobian is", jacobian_rows, data.rows)]
+    notes = [*data.notes, *selected.notes, *_row_notes("The expected Jacobian is", jacobian_rows, data.n_rows)]
     edges = final_edges(table, thresholded, jacobian, knowledge, config, refine_rng, listener)
     model = _Model()
     if config.retrain and config.has_processes:
@@ -303,35 +307,15 @@ def learn(
     )
 
 
-class _Data(NamedTuple):
-    """The scaled columns: rows to train on, and rows that decide when to stop; and some of both as they were."""
-
-    rows: np.ndarray
-    held_out: np.ndarray
-    scaling: Scaling
-    examples: tuple[np.ndarray, np.ndarray]
-    notes: tuple[str, ...] = ()
-
-
-def _prepare(values: np.ndarray, config: GraNDAGConfig, rng: np.random.Generator, held_out: np.ndarray | None) -> _Data:
-    """Scale, and split unless rows to be held out were given."""
-    scaling = Scaling.standard(values) if config.standardise else Scaling.identity(values.shape[1])
-    scaled = scaling.apply(values, config.dtype)
-    if held_out is not None:  # the first rows are to be a random sample, as in a split
-        examples = spread_rows(values), spread_rows(held_out)
-        return _Data(rng.permutation(scaled), scaling.apply(held_out, config.dtype), scaling, examples)
-    n = len(scaled)
-    train_rows, held_out_rows = split_rows(n, min(config.held_out_fraction, config.max_held_out / n), rng)
-    is_limited = len(held_out_rows) < round(config.held_out_fraction * n)
-    notes = (f"{len(held_out_rows):,} of the {n:,} rows are held out (max_held_out).",) if is_limited else ()
-    examples = values[spread_rows(train_rows)], values[spread_rows(held_out_rows)]
-    return _Data(scaled[train_rows], scaled[held_out_rows], scaling, examples, notes)
-
-
-def _select(rows: np.ndarray, config: GraNDAGConfig, rng: np.random.Generator, listener: Listener | None) -> Selection:
-    return select_neighbours(
-        rows, config, rng, trees=config.neighbour_trees, max_rows=config.max_neighbour_rows, listener=listener
-    )
+def _select(
+    data: Data, config: GraNDAGConfig, rng: np.random.Generator, listener: Listener | None, *, uses_held_out: bool
+) -> Selection:
+    most, is_part = config.max_neighbour_rows, len(data.rows) < data.n_rows
+    rows = np.concatenate([data.rows, data.held_out]) if uses_held_out and not is_part else data.rows
+    rows = rows[:most] if is_part else rows
+    selected = select_neighbours(rows, config, rng, trees=config.neighbour_trees, max_rows=most, listener=listener)
+    limit = _row_notes("Neighbours are", rows, data.n_rows) if is_part and selected.notes else ()
+    return selected._replace(notes=(*limit, *selected.notes))
 
 
 def _convergence(trained: TrainResult, config: GraNDAGConfig) -> Convergence:
@@ -344,8 +328,8 @@ def _convergence(trained: TrainResult, config: GraNDAGConfig) -> Convergence:
     )
 
 
-def _row_notes(what: str, used: np.ndarray, rows: np.ndarray) -> tuple[str, ...]:
-    return (f"{what} from {len(used):,} of {len(rows):,} rows.",) if len(used) < len(rows) else ()
+def _row_notes(what: str, used: np.ndarray, n_rows: int) -> tuple[str, ...]:
+    return (f"{what} from {len(used):,} of {n_rows:,} rows.",) if len(used) < n_rows else ()
 
 
 def _matrices(
@@ -378,21 +362,21 @@ def _processes(
     """Gaussian processes; no rows are held out, since each can be left out in turn."""
     if listener is not None:
         listener(Progress("conditionals", 0, 1, n_edges=int(adjacency.sum())))
-    fitted = fit_processes(table.values, adjacency, rng, int(effective_n_jobs(config.n_jobs)))
+    fitted = fit_processes(table, adjacency, rng, int(effective_n_jobs(config.n_jobs)))
     model = CausalModel(table.names, adjacency, fitted.conditionals)
     training = model.log_densities(table.values[spread_rows(fitted.rows)])
     held_out = float(fitted.left_out.sum(axis=1).mean())
     return _Model(
         conditionals=fitted.conditionals,
         values={"held_out_log_likelihood": held_out},
-        notes=_row_notes("The conditionals are", fitted.rows, table.values),
+        notes=_row_notes("The conditionals are", fitted.rows, len(table.values)),
         concerns=tuple(overfitting_concerns(training.to_numpy(), fitted.left_out, table.names)),
     )
 
 
 def _retrained(
     names: tuple[str, ...],
-    data: _Data,
+    data: Data,
     adjacency: np.ndarray,
     config: GraNDAGConfig,
     rng: np.random.Generator,
@@ -402,7 +386,7 @@ def _retrained(
     retraining = RetrainConfig(config.learning_rate, config.batch_size, config.max_iterations)
     networks = config.networks()
     result = retrain(
-        data.rows, data.held_out, adjacency, networks, retraining, rng, n_threads=n_threads, listener=listener
+        data.pool, data.held_out, adjacency, networks, retraining, rng, n_threads=n_threads, listener=listener
     )
     retrained = _model(result, data)
     model = CausalModel(names, adjacency, retrained.conditionals or ())
@@ -410,7 +394,7 @@ def _retrained(
     return retrained._replace(concerns=(*retrained.concerns, *overfitting_concerns(training, held_out, names)))
 
 
-def _model(retrained: RetrainResult, data: _Data) -> _Model:
+def _model(retrained: RetrainResult, data: Data) -> _Model:
     """The conditionals in the units of the table; raises if there are none to keep."""
     n_iterations, held_out = retrained.n_iterations, retrained.held_out_log_likelihood
     if not np.isfinite(held_out):

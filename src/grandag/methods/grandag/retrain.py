@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from grandag.engine.network import Networks
-from grandag.engine.training import NOT_FINITE, Objective, Trainer, mean_log_likelihood
+from grandag.engine.training import NOT_FINITE, Objective, Pool, Trainer, mean_log_likelihood
 from grandag.methods.grandag.train import NetworkConfig, Outcome
 from grandag.progress import Listener, Progress
 
@@ -39,7 +39,7 @@ class RetrainResult:
 
 
 def retrain(
-    rows: np.ndarray,
+    rows: np.ndarray | Pool,
     held_out: np.ndarray,
     adjacency: np.ndarray,
     network: NetworkConfig,

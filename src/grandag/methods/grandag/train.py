@@ -18,7 +18,15 @@ from typing import NamedTuple
 import numpy as np
 
 from grandag.engine.network import Networks, initialise
-from grandag.engine.training import ACYCLIC, NOT_FINITE, Objective, Trainer, mean_log_likelihood, weighted_adjacency
+from grandag.engine.training import (
+    ACYCLIC,
+    NOT_FINITE,
+    Objective,
+    Pool,
+    Trainer,
+    mean_log_likelihood,
+    weighted_adjacency,
+)
 from grandag.methods.stages.augmented_lagrangian import Multipliers
 from grandag.progress import Listener, Progress
 
@@ -141,7 +149,7 @@ class _Subproblem:
 
 
 def train(
-    rows: np.ndarray,
+    rows: np.ndarray | Pool,
     held_out: np.ndarray,
     mask: np.ndarray,
     network: NetworkConfig,

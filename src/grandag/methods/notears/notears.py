@@ -158,7 +158,7 @@ def learn(
     """Weights by continuous optimisation, thresholded; then least squares for the final graph."""
     neighbours_rng, _, _, refine_rng = rng.spawn(4)
     opened = open_edges(table, knowledge, config, neighbours_rng, listener)
-    data = moments(opened.rows)
+    data = moments(table.values, opened.scaling)
     fitted = data if config.intercept else about_zero(data)
     result = notears(fitted.covariance, opened.allowed, config, listener=listener)
     cut = cut_weights(result.weights, table, knowledge, config, refine_rng, listener)

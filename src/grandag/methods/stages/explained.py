@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from grandag.diagnostics import spread_rows
-from grandag.table import Scaling
+from grandag.table import Table
 
 __all__ = ["explained"]
 
@@ -22,12 +22,12 @@ _NEGLIGIBLE = 1e-9
 """Directions of features with a smaller share of the variance are taken for rounding: discrete columns have such."""
 
 
-def explained(values: np.ndarray, adjacency: np.ndarray) -> np.ndarray:
-    """The share of each edge of a DAG, (d, d), from a table (n, d) without constant columns; NaN where there is none.
+def explained(table: Table, adjacency: np.ndarray) -> np.ndarray:
+    """The share of each edge of a DAG, (d, d), from a table without constant columns; NaN where there is none.
 
     At most 2,000 rows, evenly spread, are used.
     """
-    rows = Scaling.standard(values).apply(spread_rows(values), "float64")
+    rows = table.scaling.apply(spread_rows(table.values), "float64")
     d = rows.shape[1]
     features = np.concatenate([_pieces(column) for column in rows.T])  # (6 d, n), those of a column together
     features -= features.mean(axis=1)[:, None]

@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from grandag.evidence import EvidenceConfig
 from grandag.evidence.scores import LocalScores, Parents
-from grandag.table import Scaling, blocks
+from grandag.table import Scaling, Table, blocks, draw_rows, rows_of
 
 __all__ = ["ProcessConditional", "Processes", "fit_processes"]
 
@@ -114,16 +114,16 @@ class Processes(NamedTuple):
     left_out: np.ndarray  # (rows, d) log-densities in the units of the table, each row left out in turn
 
 
-def fit_processes(values: np.ndarray, adjacency: np.ndarray, rng: np.random.Generator, n_threads: int) -> Processes:
-    """Regress every column of a table (n, d) without constant columns on its parents in a DAG."""
-    scaling = Scaling.standard(values)
-    rows = rng.permutation(len(values))[:_MAX_ROWS]
-    columns = scaling.apply(values[rows], "float64")
+def fit_processes(table: Table, adjacency: np.ndarray, rng: np.random.Generator, n_threads: int) -> Processes:
+    """Regress every column of a table without constant columns on its parents in a DAG."""
+    scaling = table.scaling
+    rows = draw_rows(len(table.values), _MAX_ROWS, rng)
+    columns = scaling.apply(rows_of(table.values, rows), "float64")
     parents: list[Parents] = [tuple(np.flatnonzero(column).tolist()) for column in adjacency.T]
     with threadpool_limits(1, user_api="blas"):
         residuals, deviations = _linear_residuals(columns[:_MAX_FITTED_ROWS], parents)
-        table = np.hstack([columns[:_MAX_FITTED_ROWS], residuals])
-        scores = LocalScores(table, EvidenceConfig(), rng, n_threads)
+        fitted = np.hstack([columns[:_MAX_FITTED_ROWS], residuals])
+        scores = LocalScores(fitted, EvidenceConfig(), rng, n_threads)
 
         def posterior(j: int) -> tuple[ProcessConditional, np.ndarray]:
             fit = scores.fit(len(parents) + j, parents[j])

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grandag.table import Scaling, blocks
+from grandag.table import Scaling
 
 __all__ = ["LinearConditional", "LinearGaussian", "Moments", "about_zero", "least_squares", "moments"]
 
@@ -62,12 +62,13 @@ class LinearConditional:
         return self.weights.shape == (n_parents,) and self.scale > 0
 
 
-def moments(values: np.ndarray) -> Moments:
-    """Mean and covariance of the columns of a table, in blocks of rows: no copy of the table is made."""
-    mean = values.mean(axis=0)
+def moments(values: np.ndarray, scaling: Scaling | None = None) -> Moments:
+    """Mean and covariance of the columns of a table, scaled if asked for, in blocks of rows: no copy of it is made."""
+    scaling = Scaling.identity(values.shape[1]) if scaling is None else scaling
+    mean = np.sum([block.sum(axis=0) for block in scaling.blocks(values)], axis=0) / len(values)
     total = np.zeros((values.shape[1],) * 2)
-    for block in blocks(len(values)):
-        centred = values[block] - mean
+    for block in scaling.blocks(values):
+        centred = block - mean
         total += centred.T @ centred
     return Moments(mean, total / len(values))
 

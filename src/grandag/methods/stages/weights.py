@@ -20,9 +20,12 @@ from grandag.methods.stages.prune import PruneConfig
 from grandag.methods.stages.threshold import threshold
 from grandag.parameters import boolean, number, parameter, positive, redeclared
 from grandag.progress import Listener
-from grandag.table import Scaling, Table
+from grandag.table import MANY_ROWS, Scaling, Table, rows_of, spread
 
 __all__ = ["Opened", "WeightsConfig", "cut_weights", "open_edges"]
+
+_MAX_ROWS = 20_000
+"""Rows in neighbour selection."""
 
 _UNITS = "The graph depends on the units of the columns, as that of the published program; not with standardise=True."
 
@@ -52,10 +55,9 @@ class WeightsConfig(NeighboursConfig, FinalEdgesConfig):
 
 
 class Opened(NamedTuple):
-    """The columns as the method sees them, and the edges that it may use."""
+    """How the method sees the columns, and the edges that it may use."""
 
     scaling: Scaling
-    rows: np.ndarray
     allowed: np.ndarray
     notes: tuple[str, ...]
 
@@ -64,12 +66,14 @@ def open_edges(
     table: Table, knowledge: Masks, config: WeightsConfig, rng: np.random.Generator, listener: Listener | None
 ) -> Opened:
     """Scale the columns if asked for, and find the edges that neighbour selection and knowledge leave."""
-    values = table.values
-    scaling = Scaling.standard(values) if config.standardise else Scaling.identity(values.shape[1])
-    rows = scaling.apply(values, "float64")
-    selected = select_neighbours(rows, config, rng, listener=listener)
+    scaling = table.scaling if config.standardise else Scaling.identity(len(table.names))
+    n = len(table.values)
+    rows = scaling.apply(rows_of(table.values, spread(n, n if n <= MANY_ROWS else _MAX_ROWS)), "float64")
+    selected = select_neighbours(rows, config, rng, max_rows=_MAX_ROWS, listener=listener)
     notes = selected.notes if config.standardise else (*selected.notes, _UNITS)
-    return Opened(scaling, rows, (selected.mask & knowledge.allowed) | knowledge.required, notes)
+    if selected.notes and len(rows) < n:
+        notes = (f"Neighbours were selected with {len(rows):,} of the {n:,} rows, evenly spread.", *notes)
+    return Opened(scaling, (selected.mask & knowledge.allowed) | knowledge.required, notes)
 
 
 def cut_weights(
