@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 INTEROP := .venv-interop
+LOWEST := .venv-lowest
 
-.PHONY: demo test test-slow fuzz test-interop lint format generate bench bench-scale accuracy generality stability held-out confidence docs package clean
+.PHONY: demo test test-slow fuzz test-interop test-lowest lint format generate bench bench-scale accuracy generality stability held-out confidence docs package clean
 
 demo: $(READY)
 	$(BIN)/grandag fit sachs --seed 1 --output demo --report demo/report.html
@@ -24,6 +25,10 @@ test-slow: $(READY)
 # environment of their own. A package that is missing there is a failure. What other packages warn of is not ours.
 test-interop: $(INTEROP)/.ready
 	$(INTEROP)/bin/python -m pytest tests/interop -W ignore
+
+# Something of every dependency, with the lowest versions that pyproject.toml allows; what old packages warn of is not ours.
+test-lowest: $(LOWEST)/.ready
+	$(LOWEST)/bin/python -m pytest tests/test_lowest_versions.py tests/engine/test_compiled.py -o filterwarnings=ignore
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -94,5 +99,12 @@ $(INTEROP)/.ready: pyproject.toml
 	$(INTEROP)/bin/python -m pip install --quiet --no-compile --editable '.[interop]'
 	touch $@
 
+$(LOWEST)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(LOWEST)
+	$(PYTHON) -m tools.lowest_versions cluster parquet png tune > $(LOWEST)/constraints.txt
+	$(LOWEST)/bin/python -m pip install --quiet --no-compile --constraint $(LOWEST)/constraints.txt \
+		--editable '.[cluster,parquet,png,tune]' hypothesis polars pytest
+	touch $@
+
 clean:
-	rm -rf $(VENV) $(INTEROP) demo dist site
+	rm -rf $(VENV) $(INTEROP) $(LOWEST) demo dist site

@@ -1,8 +1,9 @@
 """PC and GES beside other packages, and all three equivalence methods beside the paper (`make bench`).
 
 Time is CPU seconds in one thread; "apart" counts the pairs of variables whose edge differs between a package's answer
-and ours. Other packages come with `pip install grandag[compare]`; those that are missing are left out, and one that
-needs more than LIMIT seconds is not asked for larger problems of the same kind.
+and ours. Other packages come with `pip install grandag[compare]`, xges with `pip install --no-deps xges
+sortedcontainers`; those that are missing are left out, and one that needs more than LIMIT seconds is not asked for
+larger problems of the same kind.
 """
 
 from __future__ import annotations

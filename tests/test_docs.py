@@ -18,7 +18,11 @@ from tests.report.browser import Page, chromium
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 README = ROOT / "README.md"
-PAGES = [README, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
+PAGES = [
+    README,
+    *(ROOT / f"{name}.md" for name in ("CHANGELOG", "CONTRIBUTING", "SECURITY")),
+    *sorted(DOCS.glob("*.md")),
+]
 CURRENT = [page for page in PAGES if page.name != "CHANGELOG.md"]
 """Pages that speak of today's names only."""
 
@@ -400,6 +404,17 @@ def test_files_that_a_page_names_exist(page):
     generated = {"demo/", "dist/", "results/"}
     missing = [name for name in named if name not in toys | generated and not any((p / name).exists() for p in places)]
     assert missing == []
+
+
+@pytest.mark.parametrize("page", [ROOT / "SECURITY.md", DOCS / "reliability.md"], ids=lambda page: page.name)
+def test_promises_name_tests_that_exist(page):
+    """Every row of a table of promises names at least one."""
+    text = page.read_text(encoding="utf-8")
+    paths = set(re.findall(r"tests/[\w/]+(?:\.py)?", text))
+    assert paths
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+    rows = [line for line in text.splitlines() if line.startswith("|")][2:]
+    assert [row for row in rows if not re.search(r"`[^`]*tests/|`make test-", row)] == []
 
 
 @pytest.mark.parametrize("page", CURRENT, ids=lambda page: page.name)

@@ -69,6 +69,8 @@ def test_required_edges_forbid_what_would_close_a_cycle():
         ({"tiers": [["age"], ["a*"]]}, "'age' is in tier 0 and in tier 1"),
         ({"tiers": ["age"]}, "tiers must be lists of column names; got 'age'"),
         ({"forbidden": ["ab"]}, r"forbidden must be pairs \(cause, effect\) of column names; got 'ab'"),
+        ({"required": [("age", 1)]}, r"required must be pairs \(cause, effect\) of column names; got \('age', 1\)"),
+        ({"roots": 5}, "roots must be a list; got 5"),
         ({"closed_tiers": [1], "tiers": [["age"]]}, "There is no tier 1 to close"),
         ({"forbiden": []}, "has the key 'forbiden'; did you mean 'forbidden'?"),
     ],

@@ -16,6 +16,8 @@ from xml.sax.saxutils import escape
 import networkx as nx
 import numpy as np
 
+from grandag.writing import replacing, write_text
+
 __all__ = ["BOX_HEIGHT", "WIDTHS", "Box", "Drawing", "Edge", "box_width", "edges_of", "node_boxes", "to_png", "to_svg"]
 
 Vertex = str | tuple[int, int]
@@ -123,9 +125,10 @@ class Drawing:
         """Write an SVG file, or a PNG file (see `to_png`), by the ending of its name."""
         path = Path(path)
         if path.suffix == ".svg":
-            path.write_text(self.svg, encoding="utf-8")
+            write_text(path, self.svg)
         elif path.suffix == ".png":
-            path.write_bytes(to_png(self.svg))
+            with replacing(path) as stream:
+                stream.write(to_png(self.svg))
         else:
             raise ValueError(f"{path.name!r} does not end in .svg or .png: choose the format by the ending.")
 

@@ -1,6 +1,7 @@
 """Names of columns come from files of strangers: nobody obeys them."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -9,18 +10,20 @@ import pytest
 from grandag.graph import GraphError, read_graph, write_graph
 from tests.command import run
 
-HOSTILE = ["\x1b[2J\x1b[31mred", "<script>alert(1)</script>", "=cmd|' /C calc'!A0"]
+HOSTILE = [
+    "\x1b[2J\x1b[31mred", "<script>alert(1)</script>", "=cmd|' /C calc'!A0", "![seen](http://example.invalid/seen.png)"
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def result(tmp_path_factory):
     place = tmp_path_factory.mktemp("hostile")
     rng = np.random.default_rng(0)
-    values = rng.normal(size=(200, 3))
-    values[:, 1] += 2 * values[:, 0]
-    values[:, 2] += 2 * values[:, 1]
+    values = rng.normal(size=(200, 4))
+    values[:, 3] += values[:, :3].sum(axis=1)
     pd.DataFrame(values, columns=HOSTILE).assign(**{"\x1b]0;title\x07": 1.0}).to_csv(place / "data.csv", index=False)
-    return run("fit", place / "data.csv", "--method", "pc", "--output", place / "result"), place / "result"
+    arguments = ("--method", "pc", "--resamples", 2, "--n-jobs", 1, "--output", place / "result")
+    return run("fit", place / "data.csv", *arguments), place / "result"
 
 
 def test_no_escape_sequence_reaches_the_terminal(result):
@@ -47,21 +50,27 @@ def test_json_escapes_what_terminals_obey(tmp_path):
     assert "\\u009b2J" in process.stdout
 
 
-def test_markdown_has_no_html(result):
+def test_markdown_has_no_html_and_loads_no_picture(result):
     _, directory = result
     text = (directory / "report.md").read_text()
     assert "&lt;script&gt;" in text
     assert "<script" not in text
     assert "\x1b" not in text
+    assert r"!\[seen\](http" in text
+    assert re.findall(r"(?<!\\)\[", text) == ["["]  # of the drawing
 
 
 def test_tables_have_no_formulas(result):
     _, directory = result
-    cells = pd.read_csv(directory / "edges.csv")[["source", "target"]].to_numpy().ravel()
-    assert "'" + HOSTILE[2] in cells
-    assert not any(cell.startswith("=") for cell in cells)
-    _, names = read_graph(directory / "edges.csv")
-    assert set(names) == set(HOSTILE)
+    compared = directory.with_name("compared")
+    data = directory.with_name("data.csv")
+    assert run("compare", data, "--methods", "pc,ges", "--output", compared, "--quiet").returncode == 0
+    for path in (directory / "edges.csv", directory / "confidence.csv", compared / "edges.csv"):
+        cells = pd.read_csv(path)[["source", "target"]].to_numpy().ravel()
+        assert "'" + HOSTILE[2] in cells
+        assert not any(cell.startswith("=") for cell in cells)
+        _, names = read_graph(path)
+        assert set(names) == set(HOSTILE)
 
 
 def test_graphml_refuses_what_it_cannot_hold(tmp_path):

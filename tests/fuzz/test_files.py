@@ -62,6 +62,31 @@ def test_good_files_are_used(tmp_path, kind, name):
     files.READERS[kind](path)
 
 
+@pytest.mark.parametrize(
+    ("number", "message"),
+    [(0, "has not the size of its shape"), (1, "is no array of numbers"), (2, "is no array of numbers")],
+)
+def test_arrays_are_refused_for_what_they_claim(tmp_path, number, message):
+    """Before anything of that size or kind is made."""
+    path = tmp_path / "claims.npy"
+    path.write_bytes(files.npy_claiming(files.HEADERS[number]))
+    for read in (files.read_as_table, files.read_as_graph):
+        with pytest.raises(files.OURS, match=message):
+            read(path)
+
+
+def test_graphs_of_too_many_nodes_are_refused(tmp_path, monkeypatch):
+    for room in ("boundary", "formats"):
+        monkeypatch.setattr(f"grandag.graph.{room}.MOST_VARIABLES", 3)
+    for name, text, message in (
+        ("g.json", '{"nodes": ["a", "b", "c", "d"], "edges": []}', "has 4 nodes; 3 is the most"),
+        ("g.csv", ",a,b,c,d\n", "has more than 3 columns"),
+    ):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(files.GraphError, match=message):
+            files.read_as_graph(tmp_path / name)
+
+
 def test_the_command_line_says_the_same(tmp_path):
     """One line and exit code 1, also for what is read through options."""
     good = tmp_path / "good.csv"

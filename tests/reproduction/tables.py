@@ -68,8 +68,8 @@ def paper_figures(rng, method, measure):
     return (Figure(round(float(30 * METHODS[method] * rng.uniform(0.7, 1.3)), 1), round(float(rng.uniform(1, 9)), 1)),)
 
 
-def make_table(name, number, title, n_nodes, n_datasets, rng, notes=()):
-    names = tuple(f"X{k}" for k in range(n_nodes))
+def make_table(name, number, title, n_nodes, n_datasets, rng, notes=(), names=None):
+    names = names or tuple(f"X{k}" for k in range(n_nodes))
     cells = {}
     for column, degree in COLUMNS.items():
         truths = [random_dag(rng, n_nodes, degree * n_nodes) for _ in range(n_datasets)]

@@ -102,3 +102,25 @@ def test_a_full_disk_is_said_plainly(tmp_path):
                 store.put(RANDOM, replace(RESULT, key=str(number)))
     with Store(path) as store:
         assert store.get([RANDOM.key]) == {RANDOM.key: RESULT}
+
+
+@pytest.mark.parametrize("text", ["{", "", "[" * 100_000, b"\xff"])
+def test_what_is_no_json_is_said_plainly(tmp_path, text):
+    path = tmp_path / "store.sqlite"
+    with Store(path) as store:
+        store.put(RANDOM, RESULT)
+        store._database.execute("UPDATE results SET scores = ?", [text])
+        with pytest.raises(ValueError, match="is not a result store, or damaged"):
+            store.get([RANDOM.key])
+
+
+def test_a_store_runs_no_code(tmp_path):
+    """A view in the place of the table, which would load a library if SQLite were told that it may."""
+    path = tmp_path / "store.sqlite"
+    with Store(path) as store:
+        columns = [name for _, name, *_ in store._database.execute("PRAGMA table_info(results)")]
+        store._database.execute("DROP TABLE results")
+        asked = ", ".join(f"load_extension('library') AS {name}" for name in columns)
+        store._database.execute(f"CREATE VIEW results AS SELECT {asked}")
+    with Store(path) as store, pytest.raises(OSError, match=r"unsafe use of load_extension|not authorized"):
+        store.get([RANDOM.key])

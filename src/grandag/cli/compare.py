@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,7 +14,10 @@ from grandag.cli.fit import DATA_HELP, METHOD_NAMES
 from grandag.cli.inputs import Reading, complete_rows, reads_a_table
 from grandag.cli.outputs import check_output_directory, check_output_file
 from grandag.progress import progress_line
-from grandag.writing import write_text
+from grandag.writing import replacing_directory, write_text
+
+if TYPE_CHECKING:
+    from grandag.comparison import Comparison
 
 __all__ = ["compare"]
 
@@ -53,9 +56,7 @@ def compare(
             table, names, preset=preset, random_state=seed, missing=missing, cluster=cluster, listener=listener
         )
     if output is not None:
-        output.mkdir(parents=True, exist_ok=True)
-        result.table().to_csv(output / "methods.csv", index=False)
-        result.edges().to_csv(output / "edges.csv", index=False)
+        _write(result, output)
     if report is not None:
         from grandag.report.compare_page import compare_page
 
@@ -69,3 +70,12 @@ def compare(
         from grandag.cli.terminal import print_comparison
 
         print_comparison(result)
+
+
+def _write(result: Comparison, directory: Path) -> None:
+    """Both files take the place of earlier ones at once."""
+    from grandag.cli.files import write_edges
+
+    with replacing_directory(directory) as new:
+        result.table().to_csv(new / "methods.csv", index=False)
+        write_edges(result.edges(), new / "edges.csv")

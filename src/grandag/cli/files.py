@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import networkx as nx
+import pandas as pd
 
 from grandag.cli.common import visible
 from grandag.graph import no_formula, to_dot, to_json
@@ -16,7 +18,9 @@ from grandag.report.facts import FitSummary, headline
 from grandag.showing import edge_table, explanations
 from grandag.writing import replacing_directory
 
-__all__ = ["write_results"]
+__all__ = ["write_edges", "write_results"]
+
+_MARKUP = re.compile(r"[\\`*\[\]]")
 
 
 def write_results(fit: FitSummary, directory: Path, write_more: Callable[[Path], None] | None = None) -> None:
@@ -30,10 +34,14 @@ def write_results(fit: FitSummary, directory: Path, write_more: Callable[[Path],
             write_more(new)
 
 
+def write_edges(edges: pd.DataFrame, path: Path) -> None:
+    """Write a table of edges as CSV; spreadsheets, too, take its names for what they are."""
+    edges.assign(**{end: edges[end].map(no_formula) for end in ("source", "target")}).to_csv(path, index=False)
+
+
 def _write(fit: FitSummary, directory: Path) -> None:
     graph = fit.model.graph_
-    edges = fit.edges.assign(**{end: fit.edges[end].map(no_formula) for end in ("source", "target")})
-    edges.to_csv(directory / "edges.csv", index=False)
+    write_edges(fit.edges, directory / "edges.csv")
     nx.write_gml(graph, directory / "graph.gml")
     fit.model.save(directory / "model.npz")
     run = {name: value for name, value in fit.facts.items() if name not in {"nodes", "edges"}}
@@ -49,8 +57,8 @@ def _write(fit: FitSummary, directory: Path) -> None:
 
 
 def _plain(text: str) -> str:
-    """A text that may come from a file, without HTML that a viewer of Markdown would show."""
-    return html.escape(visible(text).replace("\n", " "), quote=False)
+    """A text that may come from a file, without HTML, links or pictures that a viewer of Markdown would show."""
+    return _MARKUP.sub(r"\\\g<0>", html.escape(visible(text).replace("\n", " "), quote=False))
 
 
 def _report(facts: dict[str, Any]) -> str:

@@ -189,9 +189,10 @@ def _refit(
 
 
 def _write_confidence(refits: Confidence, directory: Path) -> None:
+    from grandag.cli.files import write_edges
     from grandag.graph import write_graph
 
-    refits.edges().to_csv(directory / "confidence.csv", index=False)
+    write_edges(refits.edges(), directory / "confidence.csv")
     for name in ("consensus.svg", "consensus.json"):
         write_graph(refits.consensus_graph(), directory / name)
 

@@ -12,9 +12,9 @@ __all__ = ["RESULT_FILES", "check_output_directory", "check_output_file"]
 
 RESULT_FILES = (
     "edges.csv", "graph.gml", "graph.json", "graph.dot", "graph.svg", "model.npz", "report.md", "run.json",
-    "confidence.csv", "consensus.svg", "consensus.json", "trials.csv", "best.json",
+    "confidence.csv", "consensus.svg", "consensus.json", "trials.csv", "best.json", "methods.csv",
 )  # fmt: skip
-"""What `fit` and `tune` write to their directory."""
+"""What `fit`, `tune` and `compare` write to their directory."""
 
 
 def check_output_directory(directory: Path | None, *inputs: str | Path | None, option: str = "--output") -> None:

@@ -62,12 +62,12 @@ class Store:
 
     @contextmanager
     def _speaking_plainly(self) -> Iterator[None]:
-        """SQLite's errors in a sentence that names the file."""
+        """Errors of SQLite, and of what is stored as JSON, in a sentence that names the file."""
         try:
             yield
         except sqlite3.OperationalError as error:  # locked, read-only, full, ...
             raise OSError(f"The result store {str(self.path)!r} cannot be used: {error}.") from None
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, RecursionError, ValueError) as error:
             raise ValueError(
                 f"{str(self.path)!r} is not a result store, or damaged ({error}): name another file."
             ) from None

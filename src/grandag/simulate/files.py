@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from grandag.graph import to_json
+from grandag.graph import write_graph
 from grandag.parameters import ParameterError, check_parameters, integer
 from grandag.simulate.graphs import draw_graph
 from grandag.simulate.scenario import Scenario, draw_scenario
 from grandag.simulate.sortability import r2_sortability, varsortability
 from grandag.simulate.syntren import draw_syntren
 from grandag.version import __version__
+from grandag.writing import replacing_directory, write_text
 
 __all__ = ["facts", "headline", "simulate", "write_scenario"]
 
@@ -67,23 +68,19 @@ def facts(scenario: Scenario, seed: int) -> dict[str, Any]:
 
 
 def write_scenario(scenario: Scenario, directory: Path, known: dict[str, Any], kind: str = "csv") -> list[Path]:
-    """Write data.{csv,parquet,npy}, truth.json, truth.csv (0/1, row -> column) and simulation.json."""
-    directory.mkdir(parents=True, exist_ok=True)
-    data = directory / f"data.{kind}"
-    if kind == "csv":
-        scenario.data.to_csv(data, index=False)
-    elif kind == "parquet":
-        _write_parquet(scenario.data, data)
-    else:
-        np.save(data, scenario.data.to_numpy())
-    truth = directory / "truth.json"
-    truth.write_text(to_json(scenario.graph), encoding="utf-8")
-    matrix = directory / "truth.csv"
-    names = list(scenario.names)
-    pd.DataFrame(scenario.adjacency.astype(int), index=names, columns=names).to_csv(matrix)
-    simulation = directory / "simulation.json"
-    simulation.write_text(json.dumps(known, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    return [data, truth, matrix, simulation]
+    """Write data.{csv,parquet,npy}, truth.json, truth.csv (0/1, row -> column) and simulation.json, all at once."""
+    data = f"data.{kind}"
+    with replacing_directory(directory) as new:
+        if kind == "csv":
+            scenario.data.to_csv(new / data, index=False)
+        elif kind == "parquet":
+            _write_parquet(scenario.data, new / data)
+        else:
+            np.save(new / data, scenario.data.to_numpy())
+        for name in ("truth.json", "truth.csv"):
+            write_graph(scenario.graph, new / name)
+        write_text(new / "simulation.json", json.dumps(known, indent=2, ensure_ascii=False) + "\n")
+    return [directory / name for name in (data, "truth.json", "truth.csv", "simulation.json")]
 
 
 def _write_parquet(data: pd.DataFrame, path: Path) -> None:

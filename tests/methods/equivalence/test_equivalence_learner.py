@@ -155,3 +155,11 @@ def test_figures_of_the_paper_on_the_sachs_data(learner, distances, bounds):
     found = learner.fit(sachs.data).adjacency_
     assert (shd(sachs.adjacency, found), shd_cpdag(sachs.adjacency, found)) == distances
     assert tuple(sid_bounds(sachs.adjacency, found)) == bounds
+
+
+def test_groups_that_nobody_looked_at_are_noted(rng, monkeypatch):
+    """One hidden cause makes every column depend on all others."""
+    values = rng.normal(size=(200, 1)) + 0.5 * rng.normal(size=(200, 5))
+    assert not any("smallest groups" in note for note in GES().fit(values).notes_)
+    monkeypatch.setattr("grandag.methods.equivalence.greedy_search.MOST_CLIQUES", 1)
+    assert sum("smallest groups" in note for note in GES().fit(values).notes_) == 1
