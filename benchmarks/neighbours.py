@@ -28,6 +28,7 @@ from sklearn.ensemble import ExtraTreesRegressor
 from common import cpu_seconds, gauss_anm, memory_beyond, resident_bytes
 from grandag import GraNDAG
 from grandag.methods.stages.neighbours import IMPLEMENTATIONS, NeighboursConfig, neighbours
+from grandag.methods.stages.screen import most_dependent
 from grandag.metrics import shd, sid
 
 KINDS = ("ER1", "ER4", "SF1", "SF4")
@@ -185,6 +186,14 @@ def compare(folder: Path, n_targets: int) -> None:
     print(f"{time.process_time() - start:.0f} CPU s")
 
 
+def screening(d: int = 1000, n: int = 1000) -> None:
+    """Print CPU seconds of screening all pairs of many variables."""
+    values = np.random.default_rng(0).normal(size=(n, d))
+    most_dependent(values[:, :10], 3)
+    seconds, _ = cpu_seconds(lambda: most_dependent(values, 2 * CONFIG.max_neighbours))
+    print(f"  screening of {d:,} variables x {n:,} rows: {seconds:.2f} CPU s")
+
+
 def main() -> None:
     """Run what the options ask for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -203,6 +212,7 @@ def main() -> None:
         speed(50, 4)
         speed(100, 2)
         light_gbm()
+        screening()
         command = [sys.executable, __file__, "--memory"]
         used = float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
         verdict = "reached" if used < MEMORY_TARGET else "missed"
