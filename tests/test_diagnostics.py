@@ -55,7 +55,7 @@ def test_noise_is_checked_at_a_cost_that_grows_with_the_edges(monkeypatch):
     """Each variable in a table with its own parents: one table of all columns takes 6 GB for 1,000 variables."""
     sizes = []
     real = diagnostics.SplineTable
-    monkeypatch.setattr(diagnostics, "SplineTable", lambda X: sizes.append(X.shape[1]) or real(X))
+    monkeypatch.setattr(diagnostics, "SplineTable", lambda X: sizes.append(X.values.shape[1]) or real(X))
     model = pair_model(40)
     model.check_noise(model.sample(100, random_state=1).to_numpy())
     assert sizes == [2] * 40  # residuals and their size, of 20 effects

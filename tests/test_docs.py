@@ -181,7 +181,7 @@ def site(tmp_path_factory):
 def test_site_builds_as_the_readme_says(site):
     api = (site / "api.html").read_text(encoding="utf-8")
     assert "grandag.methods.grandag.grandag.GraNDAG" in api
-    assert "Learning rate of all other subproblems." in api, "the parameters of an estimator are missing"
+    assert "Learning rate of all other subproblems;" in api, "the parameters of an estimator are missing"
     assert "<blockquote>" not in api, "examples of docstrings are shown as quotations"
     titles = re.findall(r"<h3[^>]*>\s*<code>([^<]*)</code>", api)
     assert "GraNDAG" in titles, "pages of the API are titled by public names"

@@ -50,7 +50,7 @@ def test_every_dependency_is_used(tmp_path):
     good("tune", data, "--method", "cam", "--trials", 2, "--sampler", "tpe", "--output", tmp_path / "tuned")
     write_graph(load(result / "model.npz"), tmp_path / "graph.png")
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(1, processes=False, threads_per_worker=1, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(1, processes=False, threads_per_worker=1, dashboard_address=":0") as cluster:
         refitted = confidence(CAM(max_parents=1), values, 2, random_state=1, cluster=cluster.scheduler_address)
     assert refitted.n_done == 2
     assert [name for name in lowest_versions(EXTRAS) if MODULES.get(name, name) not in sys.modules] == []

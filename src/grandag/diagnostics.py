@@ -122,7 +122,8 @@ def _explained(parents: np.ndarray, target: np.ndarray) -> tuple[float, float]:
     columns = np.column_stack([target, parents])
     if constant_columns(columns)[0]:
         return 1.0, 0.0
-    fit = SplineTable(columns).regress(0, range(1, columns.shape[1]))
+    table = Table(columns, tuple(map(str, range(columns.shape[1]))), has_own_names=False)
+    fit = SplineTable(table).regress(0, range(1, columns.shape[1]))
     return float(fit.p_values().min()), max(0.0, 1 - fit.sigma2 / float(target.var(ddof=1)))
 
 

@@ -160,6 +160,11 @@ def test_methods_without_early_stopping_never_look(method, linear):
     assert fits[0].score(linear) == fits[1].score(linear)
 
 
+def numbers_of(given):
+    """The numbers of a table, of a pool of rows, or of an array."""
+    return getattr(given, "values", getattr(given, "rows", given))
+
+
 @pytest.mark.parametrize(
     ("preset", "last", "conditionals", "seen"),
     [("default", "refine_graph", "fit_processes", [False]), ("fast", "SplineTable", "retrain", [False, True])],
@@ -175,7 +180,7 @@ def test_only_early_stopping_of_grandag_sees_held_out_rows(rng, monkeypatch, pre
         original = getattr(module, name)
 
         def call(*args, **options):
-            largest = [float(np.abs(getattr(args[k], "values", args[k])).max()) for k in arguments]
+            largest = [float(np.abs(numbers_of(args[k])).max()) for k in arguments]
             saw.setdefault(name, []).append([value > 1e3 for value in largest])
             return original(*args, **options)
 
@@ -209,7 +214,7 @@ def test_grandag_trains_on_all_rows_if_others_are_held_out(rng, monkeypatch):
     lengths, original = [], grandag_module.train
 
     def spy(rows, held_out, *others, **options):
-        lengths.append((len(rows), len(held_out)))
+        lengths.append((len(numbers_of(rows)), len(held_out)))
         return original(rows, held_out, *others, **options)
 
     monkeypatch.setattr(grandag_module, "train", spy)
