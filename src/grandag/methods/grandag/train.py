@@ -2,8 +2,8 @@
 
     max_phi  E sum_j log p_j(X_j | X_(-j); phi_(j))    subject to    h(phi) = tr(e^(A_phi)) - d = 0
 
-by a sequence of subproblems (t = 0, 1, ...), each approximately solved by RMSprop until the held-out objective stops
-improving:
+(for many variables with an h that counts cycles, `engine/cycles.py`) by a sequence of subproblems (t = 0, 1, ...), each
+approximately solved by RMSprop until the held-out objective stops improving:
 
     min_phi  - 1/d E sum_j log p_j + lambda_t h + mu_t / 2 h^2
     lambda_(t+1) = lambda_t + mu_t h;      mu_(t+1) = 10 mu_t  if  h > 0.9 * (h at the end of subproblem t - 1)
