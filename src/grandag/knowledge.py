@@ -204,7 +204,7 @@ class Knowledge:
             if not matches.any():
                 raise KnowledgeError(
                     f"The knowledge names {pattern!r} among {field}, but the table has no such column"
-                    f"{suggestion(pattern, names)}."
+                    f"{suggestion(pattern, names) or '.'}"
                 )
             found |= matches
         return found

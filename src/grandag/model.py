@@ -268,7 +268,7 @@ class CausalModel:
 
     def _node(self, name: str) -> int:
         if name not in self.names:
-            raise TableError(f"The model has no variable {name!r}{suggestion(str(name), self.names)}.")
+            raise TableError(f"The model has no variable {name!r}{suggestion(str(name), self.names) or '.'}")
         return self.names.index(name)
 
     def _values(self, X: Any, nodes: np.ndarray | None = None) -> tuple[np.ndarray, pd.Index]:

@@ -84,7 +84,7 @@ def neighbourhood(graph: nx.DiGraph[str], name: str, *, by: str, depth: int = 1)
     Of more than can be read, the nearest, and of these the ones that the strongest edges join.
     """
     if name not in graph:
-        raise TableError(f"The graph has no node {name!r}{suggestion(name, list(graph))}.")
+        raise TableError(f"The graph has no node {name!r}{suggestion(name, list(graph)) or '.'}")
     if depth < 1:
         raise TableError(f"A neighbourhood has a depth of at least 1; got {depth}.")
     near = [name, *_by_distance(graph, name, by, depth)]

@@ -515,6 +515,7 @@ def test_draws_graph_files_and_says_what_it_cannot(tmp_path):
     )
     assert (unknown.returncode, wrong.returncode) == (1, 1)
     assert "The graph has no node 'PKB'; did you mean 'PK" in unknown.stderr
+    assert unknown.stderr.strip().endswith("'?")
     assert "does not end in .svg or .png" in wrong.stderr
     assert not list(tmp_path.glob("no.*"))
 
