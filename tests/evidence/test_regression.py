@@ -122,10 +122,25 @@ def test_maximum_has_no_slope_inside_the_bounds():
     inputs, target, start = problem(3, 200)
     lower, upper = np.log([0.3] * 3 + [1e-5, 1e-5, 0.04]), np.log([50.0] * 3 + [100.0, 100.0, 2.0])
     hessian = np.diag([0.02, 0.02, 0.02, 0.03, 0.2, 0.02])
-    at, value, _ = maximise(inputs, target, start, lower, upper, hessian, 1, new_workspace(200), 1e-4, 200)
+    at, value, _ = maximise(inputs, target, start, lower, upper, hessian, 1, new_workspace(200), 1e-4, 200, -np.inf)
     _, gradient = dense(inputs, target, at, new_workspace(200), True)
     inside = (at > lower + 1e-6) & (at < upper - 1e-6)
     assert inside.sum() >= 4
     assert np.abs(gradient[inside]).max() < 0.1
     assert value > dense(inputs, target, start, new_workspace(200), True)[0]
     assert ((at >= lower) & (at <= upper)).all()
+
+
+def test_a_fit_is_given_up_only_if_what_is_wanted_is_far_out_of_reach():
+    inputs, target, start = problem(3, 200)
+    lower, upper = np.log([0.3] * 3 + [1e-5, 1e-5, 0.04]), np.log([50.0] * 3 + [100.0, 100.0, 2.0])
+
+    def fitted(wanted):
+        hessian = np.diag([0.02, 0.02, 0.02, 0.03, 0.2, 0.02])
+        return maximise(inputs, target, start, lower, upper, hessian, 1, new_workspace(200), 1e-4, 200, wanted)
+
+    _, best, n_evaluations = fitted(-np.inf)
+    assert fitted(best - 0.5)[1:] == (best, n_evaluations)
+    _, value, n_tried = fitted(best + 1000)
+    assert value == -np.inf
+    assert n_tried < n_evaluations

@@ -77,6 +77,46 @@ def test_selection_keeps_what_is_needed_and_nothing_else():
     assert (chosen.edge_evidence[truth] > chosen.edge_evidence[~truth].max() + 3).all()
 
 
+@pytest.mark.parametrize("n", [300, 900])
+def test_giving_hopeless_fits_up_changes_no_choice(n, monkeypatch):
+    """With all rows at once, and with hyper-parameters from two of three blocks."""
+    values, truth = scenario(7, 9, seed=4, n=n)
+    config = EvidenceConfig(max_rows_at_once=300, block_rows=300)
+    n_given_up = []
+    fit = LocalScores._maximise
+
+    def counted(self, *arguments):
+        found = fit(self, *arguments)
+        n_given_up.append(found.value == -np.inf)
+        return found
+
+    monkeypatch.setattr(LocalScores, "_maximise", counted)
+    result = refine(values, truth.T, config=config)
+    assert sum(n_given_up) > 20
+    patient = refine_patiently(values, truth.T, config, monkeypatch)
+    assert (result.adjacency == patient.adjacency).all()
+    assert result.score == pytest.approx(patient.score, abs=0.5)
+
+
+def refine_patiently(values, start, config, monkeypatch):
+    """No fit is ever given up."""
+    fit = LocalScores._maximise
+    monkeypatch.setattr(LocalScores, "_maximise", lambda self, *arguments: fit(self, *arguments[:5]))
+    return refine(values, start, config=config)
+
+
+def test_parents_that_bring_less_than_an_edge_costs_are_not_taken_whatever_is_near():
+    values, _ = scenario(6, 8, seed=3)
+    scores = _Table(values, None, None, None, None, 1, None, None).scores
+    for j in range(6):
+        rest = tuple(i for i in range(6) if i != j)
+        best = scores.full(j, rest)
+        assert scores.reaches(j, rest, (), best - scores.full(j, ()) - 0.01)
+        assert not scores.reaches(j, rest, (), best - scores.full(j, ()) + 0.01)
+        gain = scores.few(j, rest) - scores.few(j, ())
+        assert scores.few_gain(j, rest, (), -np.inf) == gain
+
+
 def test_an_edges_evidence_is_what_the_graph_loses_without_it():
     values, truth = scenario(5, 4, seed=1)
     whole = evaluate(values, truth, config=EvidenceConfig(cost_per_edge=2.0))

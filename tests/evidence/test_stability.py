@@ -1,8 +1,12 @@
 """Halves of the rows: they keep what is clear, and not what is chance."""
 
 import numpy as np
+import pytest
 
-from grandag.evidence import kept_by_halves
+from grandag import simulate
+from grandag.evidence import EvidenceConfig, kept_by_halves
+from grandag.evidence.scores import LocalScores
+from grandag.evidence.stability import _may_turn, _votes
 from grandag.methods.stages.refine import unstable_concerns
 
 NONE, ANY = np.zeros((3, 3), dtype=bool), ~np.eye(3, dtype=bool)
@@ -37,6 +41,12 @@ def test_a_wrong_direction_is_turned_round_unless_that_is_forbidden(rng):
     assert kept(values, edges((1, 0)), allowed=ANY & ~edges((0, 1)))[1, 0] == 1.0
 
 
+def test_an_edge_between_copies_of_a_column_is_kept(rng):
+    """Turned round it is exactly as good, which is no reason against it."""
+    a, c = rng.normal(size=(2, 300))
+    assert kept(np.column_stack([a, 3 * a + 1, c]), edges((0, 1)))[0, 1] == 1.0
+
+
 def test_a_direction_that_other_paths_fix_is_not_turned_round(rng):
     """b -> a would close a cycle with a -> c -> b."""
     a, c = rng.normal(size=(2, 300))
@@ -53,6 +63,31 @@ def test_threads_change_nothing(rng):
     values = rows(rng, 80)
     graph = edges((0, 1), (2, 1), (0, 2))
     np.testing.assert_array_equal(kept(values, graph), kept(values, graph, n_threads=2))
+
+
+@pytest.mark.parametrize("n", [300, 900])
+def test_votes_are_those_of_fits_that_are_never_given_up(n):
+    """On all rows at once, and with hyper-parameters from two of three blocks."""
+    votes, expected = [], []
+    for seed in range(3):
+        drawn = simulate.draw_scenario("lin", simulate.erdos_renyi(5, 6, random_state=seed), n, seed)
+        values, truth = drawn.data.to_numpy(), drawn.adjacency.astype(bool)
+        turned = np.triu(truth | truth.T, 1)  # some edges against their direction
+        columns = (values - values.mean(axis=0)) / values.std(axis=0)
+        config = EvidenceConfig(max_rows_at_once=300, block_rows=300)
+        may_turn = _may_turn(turned, ~np.eye(5, dtype=bool))
+        found = _votes(LocalScores(columns, config, np.random.default_rng(0), 1), turned, may_turn)
+        scores = LocalScores(columns, config, np.random.default_rng(0), 1)
+        for i, j in np.argwhere(turned):
+            before_i, before_j = (tuple(np.flatnonzero(turned[:, k]).tolist()) for k in (i, j))
+            lost = scores.score(j, before_j) - scores.score(j, tuple(k for k in before_j if k != i), before_j)
+            gained = scores.score(i, tuple(sorted((*before_i, j))), before_i) - scores.score(i, before_i)
+            margin = lost - max(0.0, gained if may_turn[i, j] else 0.0)
+            if abs(margin) > 0.5:
+                votes.append(found[i, j])
+                expected.append(margin > 0)
+    assert votes == expected
+    assert {True, False} == set(votes)
 
 
 def test_many_unstable_edges_are_said():

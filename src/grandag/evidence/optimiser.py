@@ -20,6 +20,9 @@ _LARGEST_STEP = 1.5
 _SUFFICIENT = 1e-3
 """Share of the predicted increase that a step has to bring (Armijo)."""
 
+_OPTIMISM = 3.0
+"""What a fit may still gain, in units of slope times step, which is twice what a parabola gains."""
+
 
 @compiled
 def maximise(
@@ -33,10 +36,12 @@ def maximise(
     workspace: Any,
     tolerance: float,
     max_evaluations: int,
+    wanted: float,
 ) -> tuple[Any, Any, Any]:
     """Hyper-parameters of a local maximum, its evidence, and the number of evaluations.
 
-    Ends when a step promises less than `tolerance` nats. `inverse_hessian`, of minus the evidence, is updated in place.
+    Ends when a step promises less than `tolerance` nats. Gives up, with evidence -inf, when what is `wanted` is out of
+    reach. `inverse_hessian`, of minus the evidence, is updated in place.
     """
     at = np.minimum(np.maximum(start, lower), upper)
     value, gradient = block_evidence(inputs, target, at, n_blocks, workspace, True)
@@ -45,6 +50,8 @@ def maximise(
     while n_evaluations < max_evaluations:
         free = ~(((at <= lower) & (gradient < 0)) | ((at >= upper) & (gradient > 0)))
         direction = np.where(free, inverse_hessian @ np.where(free, gradient, 0.0), 0.0)
+        if value + _OPTIMISM * (direction @ gradient) < wanted:
+            return at, -np.inf, n_evaluations
         direction *= min(1.0, _LARGEST_STEP / max(np.abs(direction).max(), 1e-300))
         promise = direction @ gradient
         if not promise > 2 * tolerance:

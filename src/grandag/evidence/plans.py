@@ -109,7 +109,7 @@ def plans(
     gaining = {*np.flatnonzero(promising[node]).tolist(), *(j for j in parents[node] if allowed[node, j])} - children
     with_node = {j: _changed(parents[j], add=node) for j in gaining}
     without_node = {j: _changed(parents[j], drop=node) for j in children}
-    gains = {j: _most_gained(scores, parents[j], j, new) for j, new in with_node.items()}
+    gains = {j: _most_gained(scores, parents[j], j, new, -_SLACK) for j, new in with_node.items()}
     losses = {j: _most_gained(scores, parents[j], j, new) for j, new in without_node.items()}
     others = order.around(node, wanted | children | gaining)
     found = []
@@ -124,18 +124,24 @@ def plans(
             candidates[node] = new
         if not candidates:
             continue
-        gain = _most_gained(scores, parents[node], node, new)
-        gain += sum(losses[j] for j in before if j in children) + sum(max(gains.get(j, 0.0), 0.0) for j in after)
-        if gain > -_SLACK or (candidates.keys() == {node} and set(parents[node]) < set(new)):
+        is_addition = candidates.keys() == {node} and set(parents[node]) < set(new)
+        if is_addition and place < len(others) and others[place] not in children:
+            continue  # the next place offers as much, or more
+        gain = sum(losses[j] for j in before if j in children) + sum(max(gains.get(j, 0.0), 0.0) for j in after)
+        gain += _most_gained(scores, parents[node], node, new, -np.inf if is_addition else -_SLACK - gain)
+        if gain > -_SLACK or is_addition:
             found.append(Plan(gain, node, frozenset(after), candidates))
     return sorted(found, key=lambda plan: -plan.promise)
 
 
-def _most_gained(scores: LocalScores, parents: Parents, child: int, new: Parents) -> float:
-    """What few rows say that a child would gain at most by choosing among new parents: it may take one of them only."""
-    evidence = scores.few(child, new, parents) - scores.few(child, parents)
+def _most_gained(scores: LocalScores, parents: Parents, child: int, new: Parents, least: float = -np.inf) -> float:
+    """What few rows say that a child would gain at most by choosing among new parents: it may take one of them only.
+
+    Where that is less than the `least` that matters, -inf.
+    """
     n_fewer = len(set(parents) - set(new)) - (not set(new) <= set(parents))
-    return scores.scale * evidence + scores.cost_per_edge * n_fewer
+    saved = scores.cost_per_edge * n_fewer
+    return scores.scale * scores.few_gain(child, new, parents, (least - saved) / scores.scale) + saved
 
 
 def _changed(parents: Parents, *, add: int | None = None, drop: int | None = None) -> Parents:

@@ -31,6 +31,8 @@ _START = {"length_scale": 2.0, "interaction": 0.8, "additive": 0.1, "noise": 0.1
 _UNSURE = 1.0
 """Nats below the cost of an edge from which a variable is tried as a further parent; z deviations promise z^2 / 2."""
 _MAX_EVALUATIONS = 60
+_CAUTION = 0.5
+"""Part of their share of a gain that the blocks that a fit is made on may lack before it is given up."""
 _N_SHUFFLED = 16
 MOST_CANDIDATES = 100
 """Variables that are asked for their promise at a time: of more, the likeliest."""
@@ -46,6 +48,7 @@ class Fit(NamedTuple):
     value: float
     log_parameters: np.ndarray  # length scales of the parents, interaction, additive, noise
     inverse_hessian: np.ndarray
+    trained: float  # the part of the value from the blocks of rows that the hyper-parameters were fitted on
 
 
 class LocalScores:
@@ -63,8 +66,11 @@ class LocalScores:
         self._columns, self._few_columns = shuffled, np.ascontiguousarray(shuffled[:, : config.n_few_rows])
         self.scale = float(n / self._few_columns.shape[1])
         self.n_blocks = 1 if n <= config.max_rows_at_once else -(-n // config.block_rows)
+        self._n_training = min(self.n_blocks, config.n_training_blocks)
+        self._training_rows = shuffled[:, : self._n_training * n // self.n_blocks]
         self._few: dict[tuple[int, Parents], Fit] = {}
         self._full: dict[tuple[int, Parents], Fit] = {}
+        self._out_of_reach: tuple[dict[tuple[int, Parents], float], ...] = ({}, {})
         self._losses: dict[tuple[int, Parents, Parents], float] = {}
         self._few_losses: dict[tuple[int, Parents, Parents], float] = {}
         self._promises: dict[tuple[int, Parents], np.ndarray] = {}
@@ -164,17 +170,58 @@ class LocalScores:
             self._full[child, parents] = self._fit_full(child, parents, near)
         return self._full[child, parents]
 
+    def reaches(self, child: int, parents: Parents, near: Parents, gain: float) -> bool:
+        """Whether all rows gain so much evidence by these parents in place of others near them.
+
+        A fit that cannot reach it is given up early.
+        """
+        start = self.fit(child, near)
+        share = gain * self._n_training / self.n_blocks
+        least = share if self._n_training == self.n_blocks else share - _CAUTION * abs(share)
+        fit = self._reaching(self._full, self._fit_full, child, parents, near, start.trained + least)
+        return fit is not None and fit.value - start.value >= gain
+
+    def few_gain(self, child: int, parents: Parents, near: Parents, least: float) -> float:
+        """Evidence that few rows gain by these parents in place of others near them; -inf where it is below `least`."""
+        before = self.few(child, near)
+        fit = self._reaching(self._few, self._fit_few, child, parents, near, before + least)
+        return -np.inf if fit is None else fit.value - before
+
+    def _reaching(
+        self,
+        known: dict[tuple[int, Parents], Fit],
+        fit: Callable[[int, Parents, Parents, float], Fit],
+        child: int,
+        parents: Parents,
+        near: Parents,
+        wanted: float,
+    ) -> Fit | None:
+        """The fit, or None if it was given up: this much evidence is out of its reach."""
+        key = child, parents
+        out_of_reach = self._out_of_reach[known is self._few]
+        if key not in known and out_of_reach.get(key, np.inf) > wanted:
+            found = fit(child, parents, near, wanted)
+            if found.value > -np.inf:
+                known[key] = found
+            else:
+                out_of_reach[key] = wanted
+        return known.get(key)
+
     def few_fit(self, child: int, parents: Parents, near: Parents = ()) -> Fit:
         """The best fit on few rows."""
         if (child, parents) not in self._few:
-            known = self._few.get((child, near)) or self._full.get((child, near))
-            start = self._start(parents, near, known, self._few_columns.shape[1])
-            self._few[child, parents] = self._maximise(self._few_columns, child, parents, start, 1)
+            self._few[child, parents] = self._fit_few(child, parents, near)
         return self._few[child, parents]
 
-    def _fit_full(self, child: int, parents: Parents, near: Parents) -> Fit:
+    def _fit_few(self, child: int, parents: Parents, near: Parents, wanted: float = -np.inf) -> Fit:
+        known = self._few.get((child, near)) or self._full.get((child, near))
+        start = self._start(parents, near, known, self._few_columns.shape[1])
+        return self._maximise(self._few_columns, child, parents, start, 1, wanted)
+
+    def _fit_full(self, child: int, parents: Parents, near: Parents, wanted: float = -np.inf) -> Fit:
         if not parents:
-            return _gaussian(self._columns[child])
+            trained = _gaussian(self._training_rows[child]).value
+            return _gaussian(self._columns[child])._replace(trained=trained)
         n = self._columns.shape[1]
         known = self._full.get((child, near))
         if known is not None and set(parents) <= set(near):
@@ -182,10 +229,8 @@ class LocalScores:
         else:
             start = self.few_fit(child, parents, near)
             start = start._replace(inverse_hessian=start.inverse_hessian * self._few_columns.shape[1] / n)
-        n_training = min(self.n_blocks, self.config.n_training_blocks)
-        rows = self._columns[:, : n_training * n // self.n_blocks]
-        fit = self._maximise(rows, child, parents, start, n_training)
-        if n_training < self.n_blocks:
+        fit = self._maximise(self._training_rows, child, parents, start, self._n_training, wanted)
+        if self._n_training < self.n_blocks and fit.value > -np.inf:
             fit = fit._replace(value=self._evaluate(child, parents, fit.log_parameters))
         return fit
 
@@ -199,18 +244,20 @@ class LocalScores:
             here = [*(parents.index(parent) for parent in common), -3, -2, -1]
             there = [*(near.index(parent) for parent in common), -3, -2, -1]
             log_parameters[here] = known.log_parameters[there]
-        return Fit(np.nan, log_parameters, inverse_hessian)
+        return Fit(np.nan, log_parameters, inverse_hessian, np.nan)
 
-    def _maximise(self, columns: np.ndarray, child: int, parents: Parents, start: Fit, n_blocks: int) -> Fit:
+    def _maximise(
+        self, columns: np.ndarray, child: int, parents: Parents, start: Fit, n_blocks: int, wanted: float = -np.inf
+    ) -> Fit:
         if not parents:
             return _gaussian(columns[child])
         inverse_hessian = start.inverse_hessian.copy()
         lower, upper = self._bounds(len(parents))
         at, value, _ = maximise(
             columns[list(parents)], columns[child], start.log_parameters, lower, upper, inverse_hessian, n_blocks,
-            self._workspace(), self.config.tolerance, _MAX_EVALUATIONS,
+            self._workspace(), self.config.tolerance, _MAX_EVALUATIONS, wanted,
         )  # fmt: skip
-        return Fit(float(value), at, inverse_hessian)
+        return Fit(float(value), at, inverse_hessian, float(value))
 
     def _evaluate(self, child: int, parents: Parents, log_parameters: np.ndarray) -> float:
         inputs, target = self._columns[list(parents)], self._columns[child]
@@ -245,4 +292,4 @@ def _without(log_parameters: np.ndarray, parents: Parents, dropped: Parents) -> 
 def _gaussian(target: np.ndarray) -> Fit:
     """No parents: log N(x; 0, I), since columns are standardised; on few rows too."""
     value = -0.5 * (target.size * np.log(2 * np.pi) + float(np.square(target, dtype=np.float64).sum()))
-    return Fit(value, np.array([-np.inf, -np.inf, 0.0]), np.zeros((3, 3)))
+    return Fit(value, np.array([-np.inf, -np.inf, 0.0]), np.zeros((3, 3)), value)

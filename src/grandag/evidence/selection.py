@@ -32,7 +32,10 @@ def choose(
     parents = _thin(scores, child, parents, required, near)
     while True:
         untried[list(parents)] = False
-        found = eliminate(scores, child, parents, required, near)
+        if _in_vain(scores, child, parents, required, near):
+            found = near
+        else:
+            found = eliminate(scores, child, parents, required, near)
         promise = scores.promise(child, found)
         promising = np.flatnonzero(untried & (promise > _PROMISING)).tolist()
         more = sorted(promising, key=lambda i: -promise[i])[:_AT_ONCE]
@@ -95,6 +98,13 @@ def _without_weakest(scores: LocalScores, child: int, parents: Parents, settled:
                 return fewer
             settled.add(parent)
     return parents
+
+
+def _in_vain(scores: LocalScores, child: int, parents: Parents, required: frozenset[int], near: Parents) -> bool:
+    """Whether all of these parents together are not worth a single edge more than the fewer near them."""
+    if not required.intersection(parents) <= set(near) < set(parents):
+        return False
+    return not scores.reaches(child, parents, near, scores.cost_per_edge)
 
 
 def _thin(scores: LocalScores, child: int, parents: Parents, required: frozenset[int], near: Parents) -> Parents:

@@ -18,6 +18,8 @@ from grandag.graph.algebra import compose
 __all__ = ["kept_by_halves"]
 
 _N_SPLITS = 2
+_ROUNDING = 0.05
+"""Nats that fits of the same parents may differ by: an edge between copies of a column is as good turned round."""
 
 
 def kept_by_halves(
@@ -61,11 +63,11 @@ def _votes(scores: LocalScores, adjacency: np.ndarray, may_turn: np.ndarray) -> 
 
     def keeps(i: int, j: int) -> bool:
         fewer = tuple(parent for parent in parents[j] if parent != i)
-        loss = scores.score(j, parents[j]) - scores.score(j, fewer, parents[j])
-        if loss < 0 or not may_turn[i, j]:
-            return loss >= 0
         more = tuple(sorted((*parents[i], j)))
-        return loss >= scores.score(i, more, parents[i]) - scores.score(i, parents[i])
+        gained = 0.0
+        if may_turn[i, j] and scores.reaches(i, more, parents[i], scores.cost_per_edge):
+            gained = scores.score(i, more) - scores.score(i, parents[i])
+        return not scores.reaches(j, fewer, parents[j], _ROUNDING - scores.cost_per_edge - gained)
 
     found = np.zeros_like(adjacency)
     for j, kept in enumerate(scores.each(lambda j: [keeps(i, j) for i in parents[j]], range(len(parents)))):
