@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from grandag import CAM, GES, NOTEARS, PC, GraNDAG, evidence
+from grandag import CAM, DAGGNN, GES, GSF, NOTEARS, PC, GraNDAG, evidence
 from grandag.methods.stages.linear_gaussian import moments
 from grandag.table import MANY_ROWS, Scaling, as_table, draw_rows, quartiles, rows_of, spread
 from tests.conftest import nonlinear_chain
@@ -20,6 +20,7 @@ def few_are_many(monkeypatch):
         "table",
         "table_diagnostics",
         "gam.basis",
+        "methods.dag_gnn.dag_gnn",
         "methods.estimator",
         "methods.grandag.data",
         "methods.stages.weights",
@@ -86,7 +87,13 @@ FITS = {
     "NOTEARS": lambda: NOTEARS(standardise=True, random_state=0),
     "GES": GES,
     "PC": PC,
+    "DAG-GNN": lambda: DAGGNN(standardise=True, n_epochs=2, max_penalty=10, random_state=0),
+    "GSF": lambda: GSF(max_rows=300),
 }
+
+
+AS_GIVEN = {"DAG-GNN": {"standardise": False}}
+"""Changes that fit a standardised table as it is."""
 
 
 @pytest.mark.parametrize("name", FITS)
@@ -107,6 +114,26 @@ def test_notes_say_which_rows_were_used(rng, few_are_many):
     assert "Quartiles are those of 1,000 of the 3,000 rows, evenly spread." in notes
     assert "Batches are drawn from 1,000 of 2,400 rows at a time, which others then replace." in notes
     assert "The expected Jacobian is from 1,000 of 2,400 rows." in notes
+
+
+@pytest.mark.parametrize(
+    ("name", "most", "note"),
+    [
+        ("DAG-GNN", 1000, "The autoencoder was trained on 1,000 of the 3,000 rows, evenly spread."),
+        ("GSF", 300, "The generalised score is that of 300 of the 3,000 rows, evenly spread."),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_evenly_spread_rows_stand_for_all(rng, few_are_many, name, most, note):
+    """The result is that of these rows alone, on the scale of all of them."""
+    values = nonlinear_chain(rng, 3000).astype(np.float32)
+    all_rows, some = FITS[name]().fit(values), FITS[name]().set_params(**AS_GIVEN.get(name, {}))
+    if name in AS_GIVEN:
+        values = Scaling.standard(values).apply(values, "float64")
+    some.fit(values[spread(3000, most)])
+    np.testing.assert_array_equal(all_rows.strength_, some.strength_)
+    assert note in all_rows.notes_
+    assert not any("evenly spread" in other for other in some.notes_)
 
 
 def test_the_evidence_of_a_long_table_is_that_of_stated_rows(rng):

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["MANY_ROWS", "MIN_ROWS", "Scaling", "Table", "TableError", "as_frame", "as_table", "blocks",
            "check_unique", "constant_columns", "count_held_out", "draw_rows", "in_double", "is_number",
-           "not_numbers", "quartiles", "rows_of", "same_columns", "split_rows", "spread", "suggestion"]  # fmt: skip
+           "not_numbers", "note_of_rows", "quartiles", "rows_of", "same_columns", "split_rows", "spread",
+           "suggestion"]  # fmt: skip
 
 MIN_ROWS = 10
 """Below this there is nothing to hold out; hundreds of rows are needed for a graph worth reading."""
@@ -49,7 +50,7 @@ class Table:
     names: tuple[str, ...]
     has_own_names: bool
     n_dropped: int = 0
-    index: pd.Index | None = None  # the row labels of a pandas data frame
+    index: pd.Index | np.ndarray | None = None  # labels of the rows of a data frame, or their numbers if some dropped
     notes: tuple[str, ...] = ()  # how a file was read
 
     @cached_property
@@ -80,6 +81,12 @@ def in_double(values: np.ndarray, size: int = 8192) -> Iterator[np.ndarray]:
 def spread(n_rows: int, most: int) -> np.ndarray:
     """Numbers of at most so many rows, evenly spread."""
     return np.arange(n_rows) if n_rows <= most else np.linspace(0, n_rows - 1, most).round().astype(int)
+
+
+def note_of_rows(what: str, used: np.ndarray, table: Table) -> tuple[str, ...]:
+    """A note that evenly spread rows stand for all; none if all were used."""
+    n, n_rows = len(used), len(table.values)
+    return (f"{what} {n:,} of the {n_rows:,} rows, evenly spread.",) if n < n_rows else ()
 
 
 def draw_rows(n_rows: int, most: int, rng: np.random.Generator) -> np.ndarray:
@@ -181,11 +188,13 @@ def _checked(X: Any, missing: str) -> Table:
         _check_width(values.shape[1])
         names = tuple(f"X{k}" for k in range(values.shape[1]))
         has_own_names = False
-    kept, n_dropped = _finite(values, names, missing)
+    kept, numbers = _finite(values, names, missing)
     _check_range(kept, names)
-    index = X.index if hasattr(X, "iloc") and not n_dropped else None
+    index = numbers
+    if hasattr(X, "iloc"):
+        index = X.index if numbers is None else X.index[numbers]
     notes = tuple(getattr(X, "attrs", {}).get("notes", ()))
-    return Table(kept, names, has_own_names, n_dropped, index, notes)
+    return Table(kept, names, has_own_names, len(values) - len(kept), index, notes)
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:
@@ -287,14 +296,14 @@ def _unmasked(X: np.ma.MaskedArray[Any, Any]) -> np.ndarray:
     return np.where(np.ma.getmaskarray(X), np.nan, X.data.astype(np.float64))
 
 
-def _finite(values: np.ndarray, names: Sequence[str], missing: str) -> tuple[np.ndarray, int]:
-    """The rows without missing or infinite values, and how many others were dropped."""
+def _finite(values: np.ndarray, names: Sequence[str], missing: str) -> tuple[np.ndarray, np.ndarray | None]:
+    """The rows without missing or infinite values, and their numbers, None if no other was dropped."""
     if all(np.isfinite(values[block]).all() for block in blocks(len(values))):
-        return values, 0
+        return values, None
     is_good = np.concatenate([np.isfinite(values[block]).all(axis=1) for block in blocks(len(values))])
     bad_rows = np.flatnonzero(~is_good)
     if missing == "drop":
-        return values[is_good], len(bad_rows)
+        return values[is_good], np.flatnonzero(is_good)
     bad = values[bad_rows]
     found = []
     for j in np.flatnonzero(~np.isfinite(bad).all(axis=0)):

@@ -23,6 +23,15 @@ def test_number_of_edges_is_binomial(rng):
     assert counts.var() == pytest.approx(12 * (1 - 12 / 45), rel=0.1)
 
 
+def test_exact_number_of_edges(rng):
+    """As many edges as asked for, in random pairs and directions: each of the 30 ordered pairs has probability 1/6."""
+    graphs = np.array([erdos_renyi(6, 5, rng, exact=True) for _ in range(3000)])
+    assert (graphs.sum(axis=(1, 2)) == 5).all()
+    assert all(is_acyclic(graph) for graph in graphs[:100])
+    off_diagonal = graphs.sum(axis=0)[~np.eye(6, dtype=bool)]
+    assert np.abs(off_diagonal - 500).max() < 4.5 * np.sqrt(500 * 5 / 6)
+
+
 def test_every_ordered_pair_is_equally_likely(rng):
     """A random order with p = 1/3 on 15 pairs: each of the 30 ordered pairs has probability 1/6."""
     total = sum(erdos_renyi(6, 5, rng).astype(int) for _ in range(3000))
@@ -118,6 +127,7 @@ def test_seeds(draw):
 def test_by_name():
     np.testing.assert_array_equal(draw_graph("sf", 10, 40, 5), scale_free(10, 4, 5))
     np.testing.assert_array_equal(draw_graph("er", 10, 10, 5), erdos_renyi(10, 10, 5))
+    np.testing.assert_array_equal(draw_graph("er-exact", 10, 10.0, 5), erdos_renyi(10, 10, 5, exact=True))
     assert draw_graph("complete", 5, 5).sum() == 10
     assert draw_graph("empty", 5, 5).sum() == 0
 
@@ -127,10 +137,14 @@ def test_by_name():
     [
         (lambda: erdos_renyi(0, 1), "'n_nodes' must be a whole number, at least 1; got 0"),
         (lambda: erdos_renyi(5, 11), "'n_edges' must be at most 10, a complete graph of 5; got 11"),
+        (lambda: erdos_renyi(5, 2.5, exact=True), "'n_edges' must be a whole number if it is exact; got 2.5"),
         (lambda: scale_free(5, 0), "'n_attachments' must be a whole number, at least 1"),
         (lambda: scale_free(5, 1, hubs="both"), "'hubs' must be one of 'sinks', 'sources'"),
         (lambda: draw_graph("sf", 10, 15), "'n_edges' must be a multiple of the 10 nodes"),
-        (lambda: draw_graph("ws", 10, 15), "'graph' must be one of 'er', 'sf', 'complete', 'empty'; got 'ws'"),
+        (
+            lambda: draw_graph("ws", 10, 15),
+            "'graph' must be one of 'er', 'er-exact', 'sf', 'complete', 'empty'; got 'ws'",
+        ),
     ],
 )
 def test_wrong_values(call, message):

@@ -111,6 +111,25 @@ def test_pnl_gp_released_is_standardised_and_text_is_not():
     assert text[:, 20:].max() < 1
 
 
+def test_networks_on_standardised_parents():
+    """By hand, in the order of causes: networks of columns that have mean 0 and variance 1, and noise N(0, 0.25)."""
+    adjacency = erdos_renyi(12, 30, 2, exact=True)
+    scenario = draw_scenario("mlp-standard", adjacency, 3000, 8)
+    data = scenario.data.to_numpy()
+    np.testing.assert_allclose(data.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(data.std(axis=0), 1)
+    signal_variances = []
+    for node in range(12):
+        mechanism = scenario.mechanisms[node]
+        signal = mechanism.function(data[:, adjacency[:, node]])
+        noise = data[:, node] * mechanism.scale + mechanism.offset - signal
+        assert stats.kstest(noise, stats.norm(0, 0.5).cdf).pvalue > 1e-3
+        if adjacency[:, node].any():
+            assert mechanism.function.hidden_weights.shape == (adjacency[:, node].sum(), 100)
+            signal_variances.append(signal.var())
+    assert np.median(signal_variances) > 4  # far more signal than noise in most families, though not in all
+
+
 @pytest.mark.parametrize(("distributions", "noise"), [("released", "uniform"), ("text", "halfnorm")])
 def test_pnl_mult_noise(distributions, noise):
     scenario = draw_scenario("pnl-mult", TWO_PARENTS, 1000, 6, distributions=distributions)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from grandag import CAM, NOTEARS, GraNDAG, TrainingError
+from grandag import CAM, NOTEARS, GraNDAG, TrainingError, compare, tune
 from grandag import model as model_module
 from grandag.methods import estimator as shell
 from grandag.methods.grandag import grandag as grandag_module
@@ -78,6 +78,26 @@ def test_a_fifth_is_held_out(linear):
     assert (len(train.values), len(held_out.values)) == (320, 80)
     assert rows_of(train, held_out) == rows_of(table)
     assert train.names == held_out.names == table.names
+
+
+def test_some_rows_of_a_very_long_table_are_split(linear, monkeypatch):
+    assert held_out_fit("notears", {}, linear, seed=1).note == ""
+    monkeypatch.setattr(held_out_module, "MOST_ROWS", 200)
+    table = as_table(linear)
+    train, held_out = hold_out(table, seed=1)
+    assert (len(train.values), len(held_out.values)) == (160, 40)
+    assert len(rows_of(train, held_out)) == 200
+    assert rows_of(train, held_out) < rows_of(table)
+    place = {tuple(row): k for k, row in enumerate(table.values)}
+    for part in (train, held_out):
+        places = [place[tuple(row)] for row in part.values]
+        assert places == sorted(places)
+        assert max(places) > 300  # not the first ones only
+    assert rows_of(hold_out(table, seed=2)[1]) != rows_of(held_out)
+    fit = held_out_fit("notears", {}, linear, seed=1)
+    assert fit.note == "The held-out score is from 200 of the 400 rows, drawn at random."
+    assert tune(linear, "notears", trials=1, n_jobs=1).describe().endswith(f". {fit.note}")
+    assert compare(linear, ["notears"]).results["notears"].notes[-1] == fit.note
 
 
 def test_rows_are_split_once_per_seed(linear, split):

@@ -23,6 +23,7 @@ class Kind(StrEnum):
     pnl_gp = "pnl-gp"
     pnl_mult = "pnl-mult"
     mlp = "mlp"
+    mlp_standard = "mlp-standard"
     mim = "mim"
     sigmoid = "sigmoid"
     sigmoid_mix = "sigmoid-mix"
@@ -33,6 +34,7 @@ class GraphKind(StrEnum):
     """Kinds of random graphs."""
 
     er = "er"
+    er_exact = "er-exact"
     sf = "sf"
     complete = "complete"
     empty = "empty"
@@ -57,17 +59,24 @@ def simulate(
     kind: Annotated[
         Kind,
         typer.Argument(
-            help="Mechanisms of the paper, of other simulations (mlp, mim, sigmoid, sigmoid-mix), or a transcription "
-            "network (syntren)."
+            help="Mechanisms of the paper, of other simulations (mlp, mlp-standard, mim, sigmoid, sigmoid-mix), or a "
+            "transcription network (syntren)."
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Directory for data, truth and configuration.")],
     graph: Annotated[
-        GraphKind | None, typer.Option(help="Erdos-Renyi (default), scale-free, complete or empty; not for syntren.")
+        GraphKind | None,
+        typer.Option(
+            help="Erdos-Renyi (default; er-exact has just so many edges), scale-free, complete or empty; not for "
+            "syntren."
+        ),
     ] = None,
     n_nodes: Annotated[int | None, typer.Option(help="Number of variables. Default: 10; syntren: 20.")] = None,
     n_edges: Annotated[
-        float | None, typer.Option(help="Expected edges (er); attachments times nodes (sf). Default: as many as nodes.")
+        float | None,
+        typer.Option(
+            help="Expected edges (er), edges (er-exact), attachments times nodes (sf). Default: as many as nodes."
+        ),
     ] = None,
     n_rows: Annotated[int | None, typer.Option(help="Number of rows. Default: 1,000; syntren: 500.")] = None,
     distributions: Annotated[

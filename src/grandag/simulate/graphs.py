@@ -16,11 +16,12 @@ from grandag.parameters import ParameterError, as_generator, check_parameters, i
 __all__ = ["GRAPHS", "complete", "draw_graph", "empty", "erdos_renyi", "scale_free"]
 
 
-def erdos_renyi(n_nodes: int, n_edges: float, random_state: Any = None) -> np.ndarray:
+def erdos_renyi(n_nodes: int, n_edges: float, random_state: Any = None, *, exact: bool = False) -> np.ndarray:
     """An Erdos-Renyi DAG: each forward edge of a random order has probability p = 2 e / (d^2 - d), independently.
 
     `n_edges` is the expected number e. The number of edges is drawn first (binomial), then that many distinct pairs:
-    the same distribution as d (d - 1) / 2 coins, at a cost that depends on the edges alone.
+    the same distribution as d (d - 1) / 2 coins, at a cost that depends on the edges alone. With `exact=True` there are
+    e edges, a whole number, in every graph, and every set of e forward edges is equally likely.
 
     >>> int(erdos_renyi(4, 6).sum())  # p = 1
     6
@@ -30,7 +31,9 @@ def erdos_renyi(n_nodes: int, n_edges: float, random_state: Any = None) -> np.nd
     n_pairs = n_nodes * (n_nodes - 1) // 2
     if n_edges > n_pairs:
         raise ParameterError("n_edges", f"must be at most {n_pairs}, a complete graph of {n_nodes}; got {n_edges}.")
-    n_drawn = rng.binomial(n_pairs, n_edges / n_pairs) if n_pairs else 0
+    if exact and n_edges % 1:
+        raise ParameterError("n_edges", f"must be a whole number if it is exact; got {n_edges}.")
+    n_drawn = int(n_edges) if exact or n_pairs == 0 else rng.binomial(n_pairs, n_edges / n_pairs)
     pairs = rng.choice(n_pairs, n_drawn, replace=False, shuffle=False) if n_drawn else np.zeros(0, dtype=np.int64)
     later = ((1 + np.sqrt(1.0 + 8.0 * pairs)) / 2).astype(np.int64)
     return _relabelled(n_nodes, pairs - later * (later - 1) // 2, later, rng)
@@ -102,6 +105,7 @@ def _scale_free_by_edges(n_nodes: int, n_edges: float, random_state: Any) -> np.
 
 GRAPHS: dict[str, Callable[[int, float, Any], np.ndarray]] = {
     "er": erdos_renyi,
+    "er-exact": lambda n_nodes, n_edges, random_state: erdos_renyi(n_nodes, n_edges, random_state, exact=True),
     "sf": _scale_free_by_edges,
     "complete": lambda n_nodes, n_edges, random_state: complete(n_nodes, random_state),
     "empty": lambda n_nodes, n_edges, random_state: empty(n_nodes),
@@ -110,7 +114,7 @@ GRAPHS: dict[str, Callable[[int, float, Any], np.ndarray]] = {
 
 
 def draw_graph(kind: str, n_nodes: int, n_edges: float, random_state: Any = None) -> np.ndarray:
-    """A graph by name: "er", "sf" (n_edges / n_nodes attachments per node), "complete" or "empty" (edges ignored)."""
+    """A graph by name: "er", "er-exact", "sf" (n_edges / n_nodes attachments each), "complete", "empty" (no edges)."""
     check_parameters(
         {"graph": kind, "n_nodes": n_nodes, "n_edges": n_edges},
         {"graph": one_of(*GRAPHS), "n_nodes": integer(1), "n_edges": number(0)},

@@ -1,4 +1,4 @@
-"""How a variable follows from its parents, for each kind of data in the paper and for four kinds of other papers.
+"""How a variable follows from its parents, for each kind of data in the paper and for five kinds of other papers.
 
 A mechanism is  x = (link(f(parents), noise) - offset) / scale  with three links:
 
@@ -15,15 +15,24 @@ A mechanism is  x = (link(f(parents), noise) - offset) / scale  with three links
 | pnl-mult | sum of parents | U[0, w], w ~ U[0, 0.5] | half normal, v ~ U[0, 1] | U[0, 2] | minimum 0, variance 1 |
 
 "text" is the paper's appendix, "released" what the authors' files show (docs/simulate.md has the measurements); there
-are no released files of LIN and ADD-FUNC at hand. Four kinds are not the paper's, and the same for both; their
+are no released files of LIN and ADD-FUNC at hand. Five kinds are not the paper's, and the same for both; their
 functions and where these are from are in `functions`:
 
-| kind | f | noise N | roots |
-|---|---|---|---|
-| mlp | random neural network | N(0, 1) | N(0, 1) |
-| mim | random index model | N(0, 1) | N(0, 1) |
-| sigmoid | sum of random sigmoids | N(0, v), v ~ 0.04 U[1, 2] | N(0, v), v ~ U[1, 2] |
-| sigmoid-mix | random sigmoid of a weighted sum | N(0, v), v ~ 0.04 U[1, 2] | N(0, v), v ~ U[1, 2] |
+| kind | f | noise N | roots | rescaled |
+|---|---|---|---|---|
+| mlp | random neural network | N(0, 1) | N(0, 1) | no |
+| mlp-standard | random neural network | N(0, 0.25) | N(0, 0.25) | mean 0, variance 1 |
+| mim | random index model | N(0, 1) | N(0, 1) | no |
+| sigmoid | sum of random sigmoids | N(0, v), v ~ 0.04 U[1, 2] | N(0, v), v ~ U[1, 2] | no |
+| sigmoid-mix | random sigmoid of a weighted sum | N(0, v), v ~ 0.04 U[1, 2] | N(0, v), v ~ U[1, 2] | no |
+
+"mlp-standard" is the observational data of Nazaret, Hong, Azizi and Blei ("Stable differentiable causal discovery",
+2024), as their program makes them (repository azizilab/sdcd, scripts/observational_benchmark.py and
+sdcd/simulated_data; the package sdcd 0.1.4 has the same). Weights, hidden units and missing biases are those of "mlp".
+A network sees its parents standardised by their own rows, all noises and roots have the standard deviation 0.5, and the
+table is standardised at the end: together, every variable is rescaled before its children are made. (They divide by
+n - 1 in the variance, we by n.) Their graphs have exactly as many edges as asked for, 4 per node (`erdos_renyi` with
+`exact=True`), and their tables 10,000 rows, without interventions; a fifth of the rows is held out within the fit.
 
 Rescaling uses the variable's own rows, before its children are computed; its offset and scale are kept, so that new
 rows follow the same model.
@@ -174,6 +183,7 @@ def _sum(n_parents: int, _: np.random.Generator) -> Linear:
 
 _FIFTH = NoiseFamily("normal", 0.04, 0.08, "variance")  # 0.2 N(0, U[1, 2])
 _STANDARD_NORMAL = NoiseFamily("normal", 1.0, 1.0)
+_HALF = NoiseFamily("normal", 0.5, 0.5)
 _GAUSSIAN_ROOT = NoiseFamily("normal", 1.0, 2.0, "variance")
 _SYMMETRIC_ROOT = NoiseFamily("uniform", 2.0, 2.0, location=-1.0)
 _POSITIVE_ROOT = NoiseFamily("uniform", 2.0, 2.0)
@@ -203,6 +213,7 @@ KINDS: dict[str, dict[str, Kind]] = {
         ),
     },
     "mlp": _same_for_both(Kind(_by_constants(NeuralNetwork.draw), _STANDARD_NORMAL, _STANDARD_NORMAL)),
+    "mlp-standard": _same_for_both(Kind(_by_constants(NeuralNetwork.draw), _HALF, _HALF, rescale="standard")),
     "mim": _same_for_both(Kind(_by_constants(IndexModel.draw), _STANDARD_NORMAL, _STANDARD_NORMAL)),
     "sigmoid": _same_for_both(Kind(_by_constants(Sigmoids.draw), _FIFTH, _GAUSSIAN_ROOT)),
     "sigmoid-mix": _same_for_both(Kind(_by_constants(MixedSigmoid.draw), _FIFTH, _GAUSSIAN_ROOT)),

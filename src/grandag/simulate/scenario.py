@@ -121,9 +121,9 @@ def draw_scenario(
 ) -> Scenario:
     """A model of the given kind on a graph, and rows of it.
 
-    The paper's kinds are "gauss-anm", "lin", "add-func", "pnl-gp" and "pnl-mult"; "mlp", "mim", "sigmoid" and
-    "sigmoid-mix" are from elsewhere. `distributions="released"` follows the authors' files, "text" the paper's appendix
-    (see `grandag.simulate.mechanisms`).
+    The paper's kinds are "gauss-anm", "lin", "add-func", "pnl-gp" and "pnl-mult"; "mlp", "mlp-standard", "mim",
+    "sigmoid" and "sigmoid-mix" are from elsewhere. `distributions="released"` follows the authors' files, "text" the
+    paper's appendix (see `grandag.simulate.mechanisms`).
 
     >>> from grandag import simulate
     >>> scenario = simulate.draw_scenario("gauss-anm", simulate.erdos_renyi(10, 10, random_state=1), random_state=1)

@@ -144,7 +144,8 @@ class Tuning:
             parts.append(f"{n_without} failed (the first: {' '.join(first.split()).rstrip('.')})")
         if n_not_converged:
             parts.append(f"{n_not_converged} did not converge")
-        return "; ".join(parts) + "."
+        sentences = ["; ".join(parts) + ".", self.best.fit.note if self.best.fit else ""]
+        return " ".join(filter(None, sentences))
 
     def save(self, directory: str | Path) -> None:
         """Write trials.csv, and best.json with the best parameters and the configuration of the search."""

@@ -26,7 +26,7 @@ from grandag.methods.stages.weights import WeightsConfig, cut_weights, open_edge
 from grandag.model import Fixed
 from grandag.parameters import Choice, PowerOfTen, count, number, parameter, positive, redeclared
 from grandag.progress import Listener, Progress
-from grandag.table import Scaling, Table
+from grandag.table import MANY_ROWS, Scaling, Table, note_of_rows, rows_of, spread
 
 __all__ = ["DAGGNN", "DagGnnConfig", "DagGnnResult", "DagGnnTrace", "DecoderConditional", "dag_gnn", "learn", "refit"]
 
@@ -235,7 +235,8 @@ def learn(
     """Weights by an autoencoder, thresholded; then the autoencoder of the final graph."""
     neighbours_rng, train_rng, refit_rng, refine_rng = rng.spawn(4)
     opened = open_edges(table, knowledge, config, neighbours_rng, listener)
-    rows = opened.scaling.apply(table.values, "float64")
+    used = spread(len(table.values), MANY_ROWS)
+    rows = opened.scaling.apply(rows_of(table.values, used), "float64")
     result = dag_gnn(rows, opened.allowed, config, train_rng, listener=listener)
     weights = result.model.weights
     cut = cut_weights(weights, table, knowledge, config, refine_rng, listener)
@@ -265,7 +266,7 @@ def learn(
         conditionals=_conditionals(final, rows, cut.adjacency, opened.scaling),
         convergence=convergence,
         trace=trace,
-        notes=(*opened.notes, *cut.notes),
+        notes=(*opened.notes, *note_of_rows("The autoencoder was trained on", used, table), *cut.notes),
         concerns=(*convergence.concerns(), *cut.concerns),
     )
 

@@ -20,7 +20,7 @@ from grandag.methods.equivalence.kernel_conditionals import KernelConditional, k
 from grandag.methods.estimator import StructureLearner, estimator
 from grandag.parameters import PowerOfTen, count, integer, number, one_of, parameter, redeclared
 from grandag.progress import Listener
-from grandag.table import Table
+from grandag.table import Table, note_of_rows, rows_of, spread
 
 __all__ = ["GSF", "GsfConfig", "learn"]
 
@@ -44,6 +44,7 @@ class GsfConfig(SearchConfig):
         "Form of the kernel matrices; the cost of the low-rank form is linear in the number of rows.",
     )
     max_rank: int = parameter(350, count, "Maximum number of features of a kernel in the low-rank form.")
+    max_rows: int = parameter(20_000, count, "Maximum number of rows; of more, so many are used, evenly spread.")
     n_folds: int = parameter(
         10, integer(2), "Number of folds of the cross-validated likelihood; a fold holds out consecutive rows."
     )
@@ -61,7 +62,8 @@ def learn(
     held_out: np.ndarray | None,
 ) -> Learned:
     """The class with the best generalised score that the greedy search finds, and regressions of one of its DAGs."""
-    values = np.asarray(table.values, dtype=np.float64)
+    used = spread(len(table.values), config.max_rows)
+    values = rows_of(table.values, used)
     score = GeneralisedScore(
         values,
         likelihood=config.likelihood,
@@ -72,7 +74,8 @@ def learn(
     )
     found = search_class(CachedScore(score), table.names, knowledge, config, listener)
     conditionals = kernel_conditionals(values, found.dag, regulariser=config.regulariser, max_rank=config.max_rank)
-    return replace(found, conditionals=conditionals)
+    notes = note_of_rows("The generalised score is that of", used, table)
+    return replace(found, conditionals=conditionals, notes=(*notes, *found.notes))
 
 
 @estimator
