@@ -5,8 +5,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 INTEROP := .venv-interop
 LOWEST := .venv-lowest
+OTHER_PYTHONS ?= python3.12 python3.13
+SDCD := .venv-sdcd
 
-.PHONY: demo test test-slow fuzz test-interop test-lowest lint format generate bench bench-scale accuracy generality stability held-out confidence docs package clean
+.PHONY: demo test test-slow fuzz test-interop test-lowest test-pythons lint format generate bench bench-scale bench-sdcd accuracy generality stability held-out confidence docs package clean
 
 demo: $(READY)
 	$(BIN)/grandag fit sachs --seed 1 --output demo --report demo/report.html
@@ -29,6 +31,10 @@ test-interop: $(INTEROP)/.ready
 # Something of every dependency, with the lowest versions that pyproject.toml allows; what old packages warn of is not ours.
 test-lowest: $(LOWEST)/.ready
 	$(LOWEST)/bin/python -m pytest tests/test_lowest_versions.py tests/engine/test_compiled.py -o filterwarnings=ignore
+
+# Other versions of Python, which have to be installed, find the graphs that are stored in tests/reference.
+test-pythons: $(OTHER_PYTHONS:%=.venv-%/.ready)
+	for python in $(OTHER_PYTHONS); do .venv-$$python/bin/python -m pytest tests/methods/test_stored_graphs.py || exit 1; done
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -56,6 +62,11 @@ bench: $(READY)
 # Many variables: about an hour.
 bench-scale: $(READY)
 	$(BIN)/python benchmarks/scale.py
+
+# Beside the package sdcd, which brings older versions of what we build on: it has an environment of its own. Hours.
+bench-sdcd: $(READY) $(SDCD)/.ready
+	$(BIN)/python benchmarks/sdcd.py --nodes 50 --methods default fast CAM --package
+	$(BIN)/python benchmarks/sdcd.py --nodes 100
 
 confidence: $(READY)
 	$(BIN)/python benchmarks/confidence.py
@@ -106,5 +117,20 @@ $(LOWEST)/.ready: pyproject.toml
 		--editable '.[cluster,parquet,png,tune]' hypothesis polars pytest
 	touch $@
 
+# torch first, for the CPU alone; setuptools, because the release of wandb that sdcd wants imports pkg_resources.
+$(SDCD)/.ready:
+	$(PYTHON) -m venv $(SDCD)
+	$(SDCD)/bin/python -m pip install --quiet --no-compile torch==2.13.0
+	$(SDCD)/bin/python -m pip install --quiet --no-compile sdcd==0.1.4 'setuptools<81'
+	touch $@
+
+# With the versions of packages that .venv has: rounding in others may decide about weak edges.
+.venv-python%/.ready: pyproject.toml $(READY)
+	python$* -m venv .venv-python$*
+	$(BIN)/python -m pip freeze --exclude-editable > .venv-python$*/constraints.txt
+	.venv-python$*/bin/python -m pip install --quiet --no-compile --constraint .venv-python$*/constraints.txt \
+		--editable . hypothesis pytest
+	touch $@
+
 clean:
-	rm -rf $(VENV) $(INTEROP) $(LOWEST) demo dist site
+	rm -rf $(VENV) $(INTEROP) $(LOWEST) .venv-python* $(SDCD) demo dist site

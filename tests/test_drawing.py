@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import networkx as nx
 import pytest
 
-from grandag.drawing import to_png, to_svg
+from grandag.drawing import MOST_PIXELS, to_png, to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 PROTEINS = ["Raf", "Mek", "Plcg", "PIP2", "PIP3", "Erk", "Akt", "PKA", "PKC", "P38", "Jnk"]
@@ -403,6 +403,38 @@ def test_png_has_the_drawing_and_its_names():
     size = ElementTree.fromstring(plain).attrib
     assert (width, height) == tuple(round(3 * float(size[side])) for side in ("width", "height"))
     assert first != second, "the names are not drawn"
+
+
+def test_png_of_a_large_drawing_is_smaller_or_refused(monkeypatch):
+    """Pictures of more pixels take minutes and gigabytes, or end the process."""
+    zooms = []
+
+    def draw(svg_string, **options):
+        zooms.append(options.get("zoom"))
+        return svg_string.encode()
+
+    monkeypatch.setitem(sys.modules, "resvg_py", SimpleNamespace(svg_to_bytes=draw))
+
+    def zoom_of(width, height, zoom=None):
+        to_png(f'<svg xmlns="{SVG[1:-1]}" width="{width}" height="{height}" />', zoom)
+        return zooms[-1]
+
+    assert zoom_of(4750, 2600) == 2
+    assert 4750 * 3520 * zoom_of(4750, 3520) ** 2 == pytest.approx(MOST_PIXELS)
+    assert zoom_of(7070, 7070) == pytest.approx(1, rel=1e-3)
+    for arguments in ((8000, 7070), (4750, 3520, 2.0)):
+        with pytest.raises(ValueError, match=r"pixels, and more than 50,000,000 are not drawn: write it as \.svg"):
+            zoom_of(*arguments)
+    with pytest.raises(ValueError, match="width and height"):
+        to_png("<svg/>")
+
+
+def test_png_needs_no_layer_for_each_edge():
+    """The opacity of a group is one: of a hundred edges, each as large as the picture, minutes."""
+    root = ElementTree.fromstring(to_svg(nx.DiGraph([("a", "b")])))
+    assert [group.attrib for group in root.iter() if "opacity" in group.attrib] == []
+    (edge,) = (group for group in root.iter(f"{SVG}g") if group.attrib["class"] == "edge")
+    assert edge.attrib["fill-opacity"] == edge.attrib["stroke-opacity"] != "1"
 
 
 def test_png_says_what_it_needs(monkeypatch):

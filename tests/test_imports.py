@@ -43,7 +43,7 @@ LAYERS = (
 IMPORTS = {
     "cli": "comparison datasets executors graph learned methods metrics overview parameters progress reading "
     "refinement report reproduction resampling showing simulate table tuning version wording writing",
-    "comparison": "executors graph learned methods parameters progress table tuning wording",
+    "comparison": "executors graph knowledge learned methods parameters progress table tuning wording",
     "datasets": "",
     "diagnostics": "gam table wording",
     "drawing": "writing",

@@ -32,6 +32,9 @@ BOX_HEIGHT, BOX_PADDING, BOX_GAP, LINE_GAP, LAYER_GAP = 30.0, 12.0, 28.0, 14.0, 
 PORT_GAP, PORTS_WIDEST, ROW_WIDEST, GRAPH_WIDEST, MARGIN = 10.0, 160.0, 720.0, 1600.0, 24.0
 HEAD_LENGTH, HEAD_HALF, FONT_SIZE, TITLE_SIZE, LEGEND_SIZE = 8.0, 3.5, 13.0, 16.0, 12.0
 DASHES = "5 3"
+MOST_PIXELS = 50_000_000
+"""Of a PNG file, which take a third of a gigabyte while they are drawn."""
+NAMESPACE = "http://www.w3.org/2000/svg"
 INK, LINE, ACCENT, TINT = "#0f172a", "#475569", "#1d4ed8", "#eef4ff"
 FONTS = (
     "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Liberation Sans', 'Noto Sans', "
@@ -133,19 +136,42 @@ class Drawing:
             raise ValueError(f"{path.name!r} does not end in .svg or .png: choose the format by the ending.")
 
 
-def to_png(svg: str, zoom: float = 2.0) -> bytes:
-    """A drawing as the content of a PNG file; `zoom` is the number of pixels for each unit of the drawing.
+def to_png(svg: str, zoom: float | None = None) -> bytes:
+    """A drawing as the content of a PNG file of at most 50 million pixels.
 
-    Needs resvg, `pip install 'grandag[png]'`, and a font on the machine.
+    `zoom` is the number of pixels for each unit of the drawing: by default 2, and less for a drawing that is too large
+    for that, down to 1. Needs resvg, `pip install 'grandag[png]'`, and a font on the machine.
     """
     try:
         from resvg_py import svg_to_bytes
     except ImportError:
         raise ValueError("PNG needs resvg: pip install 'grandag[png]', or write the drawing as .svg.") from None
-    drawn = bytes(svg_to_bytes(svg_string=svg, zoom=zoom))
-    if "</text>" in svg and drawn == bytes(svg_to_bytes(svg_string=re.sub("<text.*?</text>", "", svg), zoom=zoom)):
+    zoom = _zoom(svg, zoom)
+    if "</text>" in svg and svg_to_bytes(svg_string=_texts(svg)) == svg_to_bytes(svg_string=_texts("")):
         raise ValueError("This machine has no font for the names: install one (DejaVu Sans), or write it as .svg.")
-    return drawn
+    return bytes(svg_to_bytes(svg_string=svg, zoom=zoom))
+
+
+def _zoom(svg: str, wanted: float | None) -> float:
+    """The zoom of a picture that memory holds; what is drawn beyond that ends the process, or does not end."""
+    frame = re.match(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)"', svg)
+    if frame is None:
+        raise ValueError("The drawing does not begin with its width and height, as those of to_svg do.")
+    width, height = map(float, frame.groups())
+    largest = math.sqrt(MOST_PIXELS / (width * height))
+    zoom = wanted or min(2.0, max(1.0, largest))
+    if zoom > largest:
+        raise ValueError(
+            f"The picture would have {zoom * width:,.0f} x {zoom * height:,.0f} pixels, and more than "
+            f"{MOST_PIXELS:,} are not drawn: write it as .svg, or draw a part of the graph."
+        )
+    return zoom
+
+
+def _texts(svg: str) -> str:
+    """All texts of a drawing, in one small place."""
+    texts = (f'<text y="20">{text}</text>' for text in re.findall("<text.*?>(.*?)</text>", svg))
+    return f'<svg xmlns="{NAMESPACE}" width="200" height="30" font-family="{FONTS}">{"".join(texts)}</svg>'
 
 
 def node_boxes(graph: nx.DiGraph[str]) -> dict[str, Box]:
@@ -483,10 +509,11 @@ def _document(layouts: list[_Layout], title: str | None, width_by: str, marked: 
     frame = f'width="{_number(width)}" height="{_number(bottom - top)}"'
     label = title or f"Directed graph (nodes: {len(boxes)}, edges: {len(edges)})"
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" {frame} viewBox="{_points((left, top), (width, bottom - top))}" '
+        f'<svg xmlns="{NAMESPACE}" {frame} viewBox="{_points((left, top), (width, bottom - top))}" '
         f'role="img" aria-label="{_escape(label)}" class="grandag" font-family="{FONTS}" '
         f'font-size="{_number(FONT_SIZE)}" text-anchor="middle" fill="{INK}">',
-        f"<style>.grandag .edge:hover{{fill:{ACCENT};opacity:1}}.grandag .edge:hover path{{stroke:{ACCENT}}}</style>",
+        f"<style>.grandag .edge:hover{{fill:{ACCENT};fill-opacity:1;stroke-opacity:1}}"
+        f".grandag .edge:hover path{{stroke:{ACCENT}}}</style>",
         f'<rect x="{_number(left)}" y="{_number(top)}" {frame} rx="12" fill="#fff"/>',
     ]
     middle = left + width / 2
@@ -522,7 +549,8 @@ def _edge_group(edge: Edge, shape: str, largest: float, width_by: str) -> str:
     share = 0.35 if edge.weight is None or largest <= 0 else _share(edge.weight, largest, width_by)
     text = f"{edge.source} {'→' if edge.directed else '—'} {edge.target}"
     text += "" if edge.weight is None else f", {width_by} {edge.weight:.3g}"
-    look = f'fill="{LINE}" stroke-width="{0.8 + 2.2 * share:.2f}" opacity="{0.6 + 0.3 * share:.2f}"'
+    opacity = f"{0.6 + 0.3 * share:.2f}"  # of line and head by themselves: that of a group is five times as slow in PNG
+    look = f'fill="{LINE}" stroke-width="{0.8 + 2.2 * share:.2f}" fill-opacity="{opacity}" stroke-opacity="{opacity}"'
     if edge.doubt:
         look += f' stroke-dasharray="{DASHES}"'
         text += f", {edge.doubt}"

@@ -15,7 +15,8 @@ import pytest
 import grandag
 from grandag import overview
 from grandag.cli.fit import learn
-from grandag.cli.simulate import Kind
+from grandag.cli.simulate import GraphKind, Kind
+from grandag.simulate.graphs import GRAPHS
 from grandag.simulate.mechanisms import KINDS
 from grandag.table import as_table
 from tests.command import GRANDAG, run, run_alone
@@ -59,6 +60,7 @@ def test_the_table_shows_evidence(finished):
     report = (output / "report.md").read_text()
     assert "| source | target | evidence |" in report
     assert "Evidence is what the log marginal likelihood loses" in report
+    assert "depend on the sample is not known" not in text + report  # halves of the rows were asked
     assert f", evidence {evidence[0]:.3g}</title>" in (output / "graph.svg").read_text()
 
 
@@ -70,6 +72,7 @@ def test_no_name_is_broken_in_a_pipe(tmp_path):
     process = run("fit", tmp_path / "long.csv", "--method", "cam", env={**os.environ, "COLUMNS": "60"})
     assert [line.split()[:2] for line in process.stdout.splitlines() if "_" in line] == [names]
     assert "2 nodes, 1 edge;" in process.stdout
+    assert process.stdout.count("How far these edges depend on the sample is not known") == 1
 
 
 def test_a_terminal_shows_notes_once(table):
@@ -610,6 +613,7 @@ def test_simulate_then_fit(tmp_path):
 def test_every_kind_can_be_simulated():
     """The command names them itself, so as to import nothing heavy for --help."""
     assert [str(kind) for kind in Kind] == [*KINDS, "syntren"]
+    assert [str(kind) for kind in GraphKind] == [*GRAPHS]
 
 
 def test_simulations_repeat_by_seed(tmp_path):
@@ -630,6 +634,7 @@ def test_simulations_repeat_by_seed(tmp_path):
     [
         (["gauss-anm", "--n-edges", 100], "Error: --n-edges must be at most 45"),
         (["gauss-anm", "--graph", "sf", "--n-edges", 15], "Error: --n-edges must be a multiple of the 10 nodes"),
+        (["lin", "--graph", "er-exact", "--n-edges", 9.5], "Error: --n-edges must be a whole number if it is exact"),
         (["gauss-anm", "--n-rows", 0], "Error: --n-rows must be a whole number, at least 1; got 0."),
         (["gauss-anm", "--seed", -1], "Error: --seed must be a whole number, at least 0; got -1."),
         (["syntren", "--distributions", "text"], "Error: --distributions has no meaning for syntren"),
@@ -669,6 +674,7 @@ def test_resamples(table, tmp_path):
     assert ", frequency " in (tmp_path / "consensus.svg").read_text()
     assert len(pd.read_csv(tmp_path / "confidence.csv")) >= 1
     assert ", frequency " in (tmp_path / "graph.svg").read_text()
+    assert "depend on the sample is not known" not in (tmp_path / "report.md").read_text()
     process = run("fit", table, "--method", "cam", "--resamples", -2)
     assert process.returncode == 2
     assert "--resamples" in process.stderr

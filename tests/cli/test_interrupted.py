@@ -76,3 +76,42 @@ def test_the_graph_is_kept_when_no_refit_is_done(tmp_path):
     assert process.stderr.startswith("Interrupted before the first refit was done: the graph is without frequencies.\n")
     assert (tmp_path / "results" / "edges.csv").exists()
     assert not (tmp_path / "results" / "confidence.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("moment", "arguments"),
+    [
+        ("grandag.cli.terminal:print_result", ("fit", "sachs", "--method", "pc")),
+        ("grandag.cli.terminal:print_comparison", ("compare", "sachs", "--methods", "pc,random")),
+        ("grandag.simulate.files:headline", ("simulate", "lin", "--n-rows", 20)),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_files_that_are_in_place_are_named(tmp_path, moment, arguments):
+    """When the result is shown, it has been written; what the command has not come to is not named."""
+    place = tmp_path / "results"
+    report = ("--report", tmp_path / "page.html") if arguments[0] == "fit" else ()
+    process = interrupt(f"call:{moment}", 1, *arguments, "--output", place, *report)
+    assert process.returncode == 130, process.stderr
+    assert process.stderr.splitlines()[-1] == f"Interrupted; {str(place)!r} had been written."
+    assert list(place.iterdir())
+
+
+def test_an_older_result_is_none_of_this_run(tmp_path):
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "edges.csv").write_text("older")
+    command = ("fit", "sachs", "--method", "pc", "--output", tmp_path / "results")
+    process = interrupt("call:grandag.methods.estimator:StructureLearner.fit", 1, *command)
+    assert (process.returncode, process.stderr.splitlines()[-1] + "\n") == (130, NOTHING)
+    assert (tmp_path / "results" / "edges.csv").read_text() == "older"
+
+
+def test_the_papers_tables_that_are_in_place_are_named(tmp_path):
+    store, place = tmp_path / "store.sqlite", tmp_path / "results"
+    command = ("paper", "table1", "--methods", "random", "--graphs", "ER1", "--nodes", 10, "--datasets", 1)
+    process = interrupt("call:grandag.cli.paper:_print", 1, *command, "--store", store, "--output", place)
+    assert process.returncode == 130
+    assert process.stderr.splitlines()[-1] == (
+        f"Interrupted; {str(place)!r} had been written. Finished jobs are in {str(store)!r}; the same command "
+        "continues from there."
+    )

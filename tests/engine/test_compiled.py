@@ -177,6 +177,34 @@ def test_a_directory_that_anybody_may_write_to_is_not_used(tmp_path):
     assert not cache._is_safe(tmp_path, LIBRARY)
 
 
+@pytest.fixture
+def somebody_elses(tmp_path, monkeypatch):
+    """A directory of another user; sources that belong to root."""
+    if os.getuid() == 0:
+        os.chown(tmp_path, 4321, -1)
+    else:
+        monkeypatch.setattr(os, "getuid", lambda: 4321)
+    return tmp_path
+
+
+def test_a_directory_of_somebody_else_is_not_used(somebody_elses):
+    """Its owner could put any code there; root's and those of the library's owner are as good as one's own."""
+    assert not cache._is_safe(somebody_elses, Path("/"))
+    assert cache._is_safe(somebody_elses, somebody_elses)
+    assert cache._is_safe(Path("/"), LIBRARY)
+
+
+def test_unsafe_directories_are_neither_read_nor_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    places = cache._places.__wrapped__
+    (place,) = places(LIBRARY / "engine" / "cache.py")
+    assert place.parent == tmp_path
+    place.mkdir(mode=0o700)
+    assert places(LIBRARY / "engine" / "cache.py") == (place,)
+    place.chmod(0o702)
+    assert places(LIBRARY / "engine" / "cache.py") == ()
+
+
 def test_a_damaged_cache_is_rebuilt(tmp_path):
     """Cut short, emptied, or with bits flipped anywhere: nothing of it is used."""
     place = {"NUMBA_CACHE_DIR": str(tmp_path)}

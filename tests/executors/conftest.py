@@ -30,18 +30,22 @@ def running_cluster(folder):
         [*module, "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
          "--no-show", "--scheduler-file", str(file)], **settings,
     )  # fmt: skip
-    workers = [
-        subprocess.Popen(
-            [*module, "distributed.cli.dask_worker", "--scheduler-file", str(file), "--nthreads", "1", "--no-nanny",
-             "--no-dashboard", "--local-directory", str(folder)], **settings,
-        )
-        for _ in range(2)
-    ]  # fmt: skip
+    worker = [*module, "distributed.cli.dask_worker", "--scheduler-file", str(file), "--nthreads", "1", "--no-nanny",
+              "--no-dashboard", "--local-directory", str(folder)]  # fmt: skip
+    workers = []
+
+    def start_worker():
+        workers.append(subprocess.Popen(worker, **settings))
+
+    start_worker()
+    start_worker()
     try:
         wait_for(lambda: file.exists() and file.read_text().rstrip().endswith("}"))
         address = json.loads(file.read_text())["address"]
         wait_for(lambda: n_threads(address) == 2)
-        yield SimpleNamespace(address=address, workers=workers, scheduler=scheduler, folder=folder)
+        yield SimpleNamespace(
+            address=address, workers=workers, start_worker=start_worker, scheduler=scheduler, folder=folder
+        )
     finally:
         for process in [*workers, scheduler]:
             process.kill()

@@ -104,6 +104,42 @@ def test_a_lost_worker_costs_only_its_job(own_cluster, shared):
     assert finished == {job: job + (0 if shared is None else SHARED.sum()) for job in range(8)}
 
 
+@pytest.mark.parametrize("shared", [None, SHARED], ids=["alone", "with a table"])
+def test_all_workers_lost(own_cluster, shared):
+    """What they had not finished waits for the next worker, and comes once."""
+    finished = []
+    with open_executor(shared, cluster=own_cluster.address) as executor:
+        for job, result in executor.run(add, range(8)):
+            finished.append((job, result))
+            if len(finished) == 3:
+                for worker in own_cluster.workers[:2]:
+                    worker.kill()
+                    worker.wait()
+                own_cluster.start_worker()
+    assert sorted(finished) == [(job, job + (0 if shared is None else SHARED.sum())) for job in range(8)]
+
+
+@pytest.mark.slow
+def test_the_papers_tables_when_all_workers_are_lost(own_cluster, tmp_path):
+    """In the middle of a run, which goes on with a new worker: the tables of this machine."""
+    command = [GRANDAG, "paper", "table1", "--methods", "random", "--graphs", "ER1", "--nodes", "10"]
+    command += ["--datasets", "40", "--quiet"]
+    there, here = (["--output", str(tmp_path / name), "--store", str(tmp_path / f"{name}.sqlite")] for name in "ab")
+    process = subprocess.Popen([*command, *there, "--cluster", own_cluster.address], stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: n_stored(tmp_path / "a.sqlite") > 1)
+    for worker in own_cluster.workers[:2]:
+        worker.kill()
+        worker.wait()
+    n_before = n_stored(tmp_path / "a.sqlite")
+    assert n_before < 40
+    own_cluster.start_worker()
+    _, errors = process.communicate()
+    assert (process.returncode, errors) == (0, "")
+    assert n_stored(tmp_path / "a.sqlite") == 40
+    assert subprocess.run([*command, *here]).returncode == 0
+    assert (tmp_path / "a" / "table1.csv").read_text() == (tmp_path / "b" / "table1.csv").read_text()
+
+
 def test_the_papers_jobs(cluster):
     planned = plan(small(), n_datasets=2)
     jobs = [WRONG, *(item.job for item in planned)]

@@ -80,7 +80,7 @@ def test_drawings(tmp_path, monkeypatch):
     with pytest.raises(GraphError, match="does not end in one of"):
         read_graph(tmp_path / "graph.svg")
     monkeypatch.setitem(
-        sys.modules, "resvg_py", SimpleNamespace(svg_to_bytes=lambda svg_string, zoom: svg_string.encode())
+        sys.modules, "resvg_py", SimpleNamespace(svg_to_bytes=lambda svg_string, zoom=1: svg_string.encode())
     )
     write_graph(graph, tmp_path / "graph.png")
     assert (tmp_path / "graph.png").read_bytes() == to_svg(graph, width_by="frequency").encode()

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from grandag.executors import Failure
@@ -36,6 +37,28 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 Store.put = put_and_die
 main()
 """
+
+AT_EVENT = """
+import atexit, os, signal, sys
+
+kind, number, n_seen = int(sys.argv[1]), int(sys.argv[2]), 0
+del sys.argv[1:3]
+
+def count(*_):
+    global n_seen
+    n_seen += 1
+    if n_seen == number:
+        os.kill(os.getpid(), kind)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from grandag.cli import main
+import grandag.cli.app
+sys.addaudithook(count)
+if number == 0:
+    atexit.register(lambda: print(n_seen))
+main()
+"""
+"""Stopped at the n-th event that Python audits: imports, files, processes, threads, connections to a database."""
 
 COMMAND = ["paper", "table1", "--methods", "random,notears", "--graphs", "ER1", "--datasets", "4", "--quiet"]
 
@@ -89,6 +112,39 @@ def test_stopped_at_every_moment_the_table_is_the_same(tmp_path, in_process):
         continued = reproduce([small()], store, n_datasets=4)
         assert len(in_process) == 1
         assert to_csv(continued.tables()[0]) == to_csv(reproduce([small()], other, n_datasets=4).tables()[0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "n_moments"), [(signal.SIGINT, 20), (signal.SIGKILL, 30)])
+def test_stopped_at_many_moments_the_tables_are_the_same(tmp_path, kind, n_moments):
+    """Anywhere in a run, from the first import of a job to the last file: nothing is lost, half done or done twice."""
+
+    def run(number, place):
+        command = [sys.executable, "-c", AT_EVENT, int(kind), number, "paper", "table1", "--methods", "random"]
+        command += ["--graphs", "ER1", "--nodes", 10, "--datasets", 40, "--quiet", "--n-jobs", 1]
+        command += ["--store", place / "store.sqlite", "--output", place / "results"]
+        return subprocess.run(list(map(str, command)), capture_output=True, text=True)
+
+    fresh, stopped = tmp_path / "fresh", tmp_path / "stopped"
+    fresh.mkdir()
+    stopped.mkdir()
+    n_events = int(run(0, fresh).stdout)
+    n_rows = 0
+    for number in np.random.default_rng(19).integers(1, n_events, n_moments):
+        process = run(number, stopped)
+        is_done = process.returncode == 0  # a run that goes on has fewer events than a fresh one
+        assert is_done or process.returncode == (130 if kind == signal.SIGINT else -kind), process.stderr
+        assert "Traceback" not in process.stderr
+        if (stopped / "store.sqlite").exists():
+            with Store(stopped / "store.sqlite") as store:
+                assert len(store) >= n_rows
+                n_rows = len(store)
+    assert run(n_events * 10, stopped).returncode == 0
+    assert n_rows > 0
+    for name in ("table1.md", "table1.tex", "table1.csv"):
+        assert (stopped / "results" / name).read_text() == (fresh / "results" / name).read_text()
+    with Store(stopped / "store.sqlite") as store:
+        assert len(store) == 40
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import sys
 
+from grandag.cli import interruption
 from grandag.cli.exits import INTERRUPTED
 
 __all__ = ["main"]
@@ -9,10 +10,11 @@ __all__ = ["main"]
 
 def main() -> None:
     """Entry point. Ctrl-C while the commands are being imported ends it as it ends a command."""
+    interruption.begin()
     try:
         from grandag.cli.app import run
 
         run()
     except KeyboardInterrupt:
-        print("Interrupted; nothing was written.", file=sys.stderr)
+        print(interruption.sentence(), file=sys.stderr)
         sys.exit(INTERRUPTED)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from grandag.cli import interruption
 from grandag.cli.common import visible
 from grandag.cli.compare import compare
 from grandag.cli.draw import draw
@@ -71,14 +72,14 @@ def app_for(arguments: Sequence[str]) -> typer.Typer:
 
 
 def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
-    """The command, which Ctrl-C ends with a word and exit code 130 where it has nothing to keep."""
+    """The command, which Ctrl-C ends with exit code 130 and a word on what has been written."""
 
     @functools.wraps(command)
     def wrapper(*arguments: Any, **options: Any) -> None:
         try:
             command(*arguments, **options)
         except KeyboardInterrupt:
-            typer.echo("Interrupted; nothing was written.", err=True)
+            typer.echo(interruption.sentence(), err=True)
             raise typer.Exit(INTERRUPTED) from None
 
     return wrapper

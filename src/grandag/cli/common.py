@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-__all__ = ["CONFIDENCE", "DATA", "OUTPUT", "AsJson", "Cluster", "Missing", "Quiet", "Seed", "json_text", "visible"]
+__all__ = [
+    "CONFIDENCE",
+    "DATA",
+    "OUTPUT",
+    "AsJson",
+    "Cluster",
+    "KnowledgeFile",
+    "Missing",
+    "Quiet",
+    "Seed",
+    "json_text",
+    "visible",
+]
 
 DATA, CONFIDENCE, OUTPUT = "Data", "Confidence", "Output"
 """Panels of the help."""
 
 Seed = Annotated[int, typer.Option(help="The same seed gives the same result.")]
+KnowledgeFile = Annotated[
+    Path | None,
+    typer.Option(help="Forbidden and required edges: a file in TOML or Tetrad's format.", rich_help_panel=DATA),
+]
 Missing = Annotated[
     str,
     typer.Option(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grandag.cli.common import OUTPUT, AsJson, Cluster, Missing, Quiet, Seed, json_text
+from grandag.cli.common import OUTPUT, AsJson, Cluster, KnowledgeFile, Missing, Quiet, Seed, json_text, visible
 from grandag.cli.fit import DATA_HELP, METHOD_NAMES
 from grandag.cli.inputs import Reading, complete_rows, reads_a_table
 from grandag.cli.outputs import check_output_directory, check_output_file
@@ -32,6 +32,7 @@ def compare(
     seed: Seed = 0,
     cluster: Cluster = None,
     reading: Reading = Reading(),  # noqa: B008
+    knowledge: KnowledgeFile = None,
     missing: Missing = "error",
     output: Annotated[
         Path | None,
@@ -47,14 +48,15 @@ def compare(
     """Fit several methods to one table: edges, held-out score, time and agreement of each, and who has which edge."""
     from grandag.comparison import compare as fit_all
 
-    check_output_directory(output, report, data)
-    check_output_file(report, data, option="--report")
+    check_output_directory(output, report, data, knowledge)
+    check_output_file(report, data, knowledge, option="--report")
     names = [name.strip() for name in methods.split(",")]
     table = complete_rows(data, reading, missing)
     with nullcontext(None) if quiet else progress_line() as listener:
         result = fit_all(
-            table, names, preset=preset, random_state=seed, missing=missing, cluster=cluster, listener=listener
-        )
+            table, names, preset=preset, knowledge=knowledge, random_state=seed, missing=missing, cluster=cluster,
+            listener=listener,
+        )  # fmt: skip
     if output is not None:
         _write(result, output)
     if report is not None:
@@ -70,6 +72,12 @@ def compare(
         from grandag.cli.terminal import print_comparison
 
         print_comparison(result)
+    if not quiet:
+        doubts = result.doubts()
+        for doubt in doubts:
+            typer.echo(f"Warning: {visible(doubt)}", err=True)
+        if doubts and report is None:
+            typer.echo("The page of --report has all reasons with numbers and advice.", err=True)
 
 
 def _write(result: Comparison, directory: Path) -> None:

@@ -22,6 +22,9 @@ _ELSEWHERE = ("n_jobs", "random_state", "verbose")
 _NAMES = {"random_state": "--seed", "fixed": "The method's options"}
 """What a person calls a parameter, where there is no option of its name."""
 
+_FILES = {"knowledge": "Forbidden and required edges: a file in TOML or Tetrad's format."}
+"""Parameters that are files on the command line, and may be more in Python."""
+
 _PANELS = {"knowledge": "Data", "missing": "Data", "standardise": "Data"}
 
 
@@ -90,7 +93,7 @@ def _option(name: str, declared: Parameter, preset: str, panel: str) -> inspect.
     value = declared.value_in(preset)
     option, kind = option_of(name), declared.rule
     settings: dict[str, Any] = {
-        "help": declared.description,
+        "help": _FILES.get(name, declared.description),
         "rich_help_panel": _PANELS.get(name, panel),
         "show_default": _word(value),
     }
@@ -98,7 +101,8 @@ def _option(name: str, declared: Parameter, preset: str, panel: str) -> inspect.
         annotation: Any = Annotated[bool | None, typer.Option(f"{option}/--no-{option[2:]}", **settings)]
     else:
         parser = functools.partial(_parse, kind)
-        annotation = Annotated[Any, typer.Option(option, parser=parser, metavar=_metavar(kind), **settings)]
+        metavar = "PATH" if name in _FILES else _metavar(kind)
+        annotation = Annotated[Any, typer.Option(option, parser=parser, metavar=metavar, **settings)]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import typer
 
+from grandag.cli import interruption
 from grandag.writing import check_directory, check_file, is_same_file
 
 __all__ = ["RESULT_FILES", "check_output_directory", "check_output_file"]
@@ -28,6 +29,7 @@ def check_output_directory(directory: Path | None, *inputs: str | Path | None, o
     for path in inputs:
         if path is not None and any(is_same_file(directory / name, path) for name in RESULT_FILES):
             raise typer.BadParameter(f"a result would replace {str(path)!r}; name another place.", param_hint=option)
+    interruption.may_write(directory)
 
 
 def check_output_file(path: Path | None, *inputs: str | Path | None, option: str = "--output") -> None:
@@ -40,3 +42,4 @@ def check_output_file(path: Path | None, *inputs: str | Path | None, option: str
         raise typer.BadParameter(str(error), param_hint=option) from None
     if any(other is not None and is_same_file(path, other) for other in inputs):
         raise typer.BadParameter(f"would replace {str(path)!r}, an input; name another file.", param_hint=option)
+    interruption.may_write(path)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grandag.cli.exits import BAD_INPUT, INTERRUPTED
+from grandag.cli import interruption
+from grandag.cli.exits import BAD_INPUT
 from grandag.cli.outputs import check_output_directory
 
 if TYPE_CHECKING:
@@ -125,6 +126,7 @@ def paper(
             found = cost(experiments, finished, estimate, n_datasets=datasets, n_trials=trials, authors=authors_data)
         typer.echo(found.describe())
         return
+    interruption.continues_from(store)
     try:
         with Store(store) as finished:
             reproduction = reproduce(
@@ -137,9 +139,6 @@ def paper(
                 execution=Execution(-1 if n_jobs is None else n_jobs, cluster, time_limit),
                 quiet=quiet,
             )
-    except KeyboardInterrupt:
-        typer.echo(f"Interrupted. Finished jobs are in {store}; the same command continues from there.", err=True)
-        raise typer.Exit(INTERRUPTED) from None
     except ClusterLostError as error:
         raise ClusterLostError(f"{error} Finished jobs are stored: run it again to continue.") from None
     written = write_results(reproduction, output) if output is not None else []

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from grandag.cli.common import DATA, OUTPUT, AsJson, Missing, Quiet, Seed, json_text, visible
+from grandag.cli.common import OUTPUT, AsJson, KnowledgeFile, Missing, Quiet, Seed, json_text, visible
 from grandag.cli.exits import INTERRUPTED
 from grandag.cli.inputs import Reading, complete_rows, reads_a_table, the_graph
 from grandag.cli.outputs import check_output_file
@@ -26,10 +26,7 @@ def refine(
     seed: Seed = 0,
     n_jobs: Annotated[int, typer.Option(help="Threads, -1 for all cores; results do not depend on it.")] = -1,
     reading: Reading = Reading(),  # noqa: B008
-    knowledge: Annotated[
-        Path | None,
-        typer.Option(help="Forbidden and required edges: a file in TOML or Tetrad's format.", rich_help_panel=DATA),
-    ] = None,
+    knowledge: KnowledgeFile = None,
     missing: Missing = "error",
     output: Annotated[
         Path | None,

@@ -105,6 +105,8 @@ def print_comparison(comparison: Comparison, most: int = 40) -> None:
         "Agreement: share of the edges that at least half of the other methods have, in whatever direction.",
         highlight=False,
     )
+    for note in comparison.notes():
+        console.print(f"Note: {visible(note)}", highlight=False, markup=False)
 
 
 def print_trials(result: Tuning, most: int = 5) -> None:

@@ -295,24 +295,31 @@ class _Problem:
     variance: float  # of the target
     unit: float  # its variance as far as the end of the search is concerned
 
-    def lost(self, rho: np.ndarray) -> np.ndarray | None:
-        """What the penalties lose (p, p) beside the largest one, if anything.
+    def kept(self, rho: np.ndarray) -> np.ndarray | None:
+        """What is left of the penalties (p, p) beside the largest one, if they lose anything.
 
         mgcv factors the sum of all penalties by a Cholesky decomposition with pivoting, which ends at pivots below
         (p + 1) 2^-53 of the largest entry. With one smoothing parameter at 1e10 this cuts weak parts off the other
-        penalties, and its results belong to the penalties that are left; so do ours.
+        penalties, and its results belong to the penalties that are left; so do ours. They are made of what is left:
+        large penalties less what they lose would be penalties of rounding errors, and not all of them positive.
         """
         if not len(self.b) or rho.max() - rho.min() < self._harmless_spread:
             return None
         first, last = self._log_pivots.T
         limit = (rho + first).max() + self._log_rounding
-        lost = None
-        for term in np.flatnonzero(rho + last <= limit):
+        losing = np.flatnonzero(rho + last <= limit)
+        if not len(losing):
+            return None
+        kept = np.diag(self.whole(rho))
+        for term in losing:
             form, columns = self.bases[term].mgcv_form, np.flatnonzero(self.term == term)
-            weak = form.factor[rho[term] + _log(form.pivots) <= limit]
-            lost = np.zeros_like(self.G) if lost is None else lost
-            lost[np.ix_(columns, columns)] = math.exp(rho[term]) * weak.T @ weak
-        return lost
+            strong = form.factor[rho[term] + _log(form.pivots) > limit]
+            kept[np.ix_(columns, columns)] = math.exp(rho[term]) * strong.T @ strong
+        return kept
+
+    def whole(self, rho: np.ndarray) -> np.ndarray:
+        """(p,) the penalties as they are."""
+        return np.asarray(np.exp(rho)[self.term] * self.penalty)
 
     @functools.cached_property
     def _log_pivots(self) -> np.ndarray:
@@ -342,7 +349,7 @@ class _Solution:
     beta: np.ndarray
     root: np.ndarray  # (p, p) inverse of the Cholesky factor of G + P, lower triangle
     P: np.ndarray  # (p,) all penalties
-    lost: np.ndarray | None  # (p, p) what they lose beside the largest
+    kept: np.ndarray | None  # (p, p) what is left of them, if some lose parts beside the largest
     rss: float
     free: float  # n - tr A
 
@@ -372,21 +379,20 @@ class _Solution:
 
 def _solve(problem: _Problem, rho: np.ndarray) -> _Solution:
     """Coefficients and criterion for given logarithms of the smoothing parameters."""
-    P = np.exp(rho)[problem.term] * problem.penalty
-    lost = problem.lost(rho)
+    P = problem.whole(rho)
+    kept = problem.kept(rho)
     if not len(P):
-        return _Solution(problem, np.zeros(0), np.zeros((0, 0)), P, lost, 1.0, problem.n - 1.0)
-    A = problem.G.copy() if lost is None else problem.G - lost
-    A.ravel()[:: len(P) + 1] += P + _RIDGE
+        return _Solution(problem, np.zeros(0), np.zeros((0, 0)), P, kept, 1.0, problem.n - 1.0)
+    A = problem.G.copy() if kept is None else problem.G + kept
+    A.ravel()[:: len(P) + 1] += P + _RIDGE if kept is None else _RIDGE
     factor, _ = lapack.dpotrf(A.T, lower=1, clean=1, overwrite_a=1)
     root, _ = lapack.dtrtri(factor, lower=1, overwrite_c=1)
     beta = (root @ problem.b) @ root
-    rss = 1.0 - problem.b @ beta - beta @ (P * beta)
-    free = problem.n - 1 - len(P) + float(P @ np.einsum("ij,ij->j", root, root))
-    if lost is not None:
-        rss += beta @ lost @ beta
-        free -= float(np.vdot(root @ lost, root))
-    return _Solution(problem, beta, root, P, lost, max(rss, 1e-12), max(free, 1e-3))
+    Pb = P * beta if kept is None else kept @ beta
+    trace = P @ np.einsum("ij,ij->j", root, root) if kept is None else np.vdot(root @ kept, root)
+    rss = 1.0 - problem.b @ beta - beta @ Pb
+    free = problem.n - 1 - len(P) + float(trace)
+    return _Solution(problem, beta, root, P, kept, max(rss, 1e-12), max(free, 1e-3))
 
 
 def _derivatives(solution: _Solution) -> tuple[np.ndarray, np.ndarray]:
@@ -401,13 +407,13 @@ def _derivatives(solution: _Solution) -> tuple[np.ndarray, np.ndarray]:
 
     Where penalties lose parts, P is what is left, but P_i is whole, as in mgcv: the search then takes the same way.
     """
-    M, V, S, beta, lost = solution.problem.member, solution.V, solution.P, solution.beta, solution.lost
+    M, V, S, beta, kept = solution.problem.member, solution.V, solution.P, solution.beta, solution.kept
     PV, MS = S[:, None] * V, M * S[:, None]
     parts = MS * beta[:, None]
     z = V @ parts
     Pz, c = S[:, None] * z, z.sum(axis=1)
-    if lost is not None:
-        PV, Pz, c = PV - lost @ V, Pz - lost @ z, c - V @ (lost @ beta)
+    if kept is not None:
+        PV, Pz, c = kept @ V, kept @ z, V @ (kept @ beta)
     rest = V - V @ PV
     dt = np.diagonal(rest) @ MS
     d2t = np.diag(dt) - 2 * (MS.T @ (V * rest) @ MS)
@@ -429,7 +435,7 @@ def _minimise(problem: _Problem, start: np.ndarray) -> tuple[np.ndarray, _Soluti
     have lost parts: there the criterion jumps, and the minimum is where mgcv stops.
     """
     rho, solution = _push_outwards(problem, *_search(problem, start, _solve(problem, start)))
-    return (rho, solution) if solution.lost is not None else _polish(problem, rho, solution)
+    return (rho, solution) if solution.kept is not None else _polish(problem, rho, solution)
 
 
 def _search(problem: _Problem, rho: np.ndarray, solution: _Solution) -> tuple[np.ndarray, _Solution]:
