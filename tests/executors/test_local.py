@@ -66,9 +66,12 @@ def test_what_cannot_be_sent_has_failed():
 def test_jobs_are_taken_when_there_is_a_place(n_jobs):
     taken = []
     with open_executor(n_jobs=n_jobs) as executor:
-        running = executor.run(add, (taken.append(job) or job for job in range(9)))
-        next(running)
-        assert len(taken) <= 2 * n_jobs
+        running = executor.run(
+            lambda job, _: job == "short" or wait_for_ever(),
+            (taken.append(job) or job for job in ["short", *range(8)]),
+        )
+        assert next(running) == ("short", True)
+        assert len(taken) <= 1 + n_jobs  # what is finished, and an endless one in every process
         running.close()
 
 
