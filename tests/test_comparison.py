@@ -1,6 +1,7 @@
 """Several methods on one table, by results that are made by hand and by real fits."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,8 @@ import pytest
 
 from grandag import compare, datasets
 from grandag.comparison import Comparison, Entry
+from grandag.diagnostics import Concern
+from grandag.knowledge import KnowledgeError
 from grandag.learned import Learned, TrainingError
 from grandag.methods.registry import METHODS
 from grandag.parameters import ParameterError
@@ -81,6 +84,42 @@ def test_real_methods_and_one_that_fails(monkeypatch):
         compare(data, ["random"])
 
 
+def test_what_holds_for_all_methods_is_said_once(comparison):
+    few = Concern("few", (), {}, "Few <rows>.")
+    bent, noisy = Concern("bent", (), {}, "It is bent."), Concern("noisy", (), {}, "It is noisy.")
+    entries = (
+        Entry("first", replace(learned(), concerns=(few, bent, noisy), notes=("Dropped 3 rows.", "Pruned."))),
+        Entry("second", replace(learned(), concerns=(few, bent), notes=("Dropped 3 rows.",))),
+        Entry("third", replace(learned(), concerns=(few,), notes=("Thinned.", "Dropped 3 rows."))),
+        Entry("broken", failure="It broke down."),
+    )
+    several = Comparison(NAMES, entries)
+    assert several.notes() == ["Dropped 3 rows."]
+    assert several.doubts() == [
+        "Few <rows>.",
+        "Further reasons to doubt the graph of first: bent, noisy.",
+        "Further reasons to doubt the graph of second: bent.",
+    ]
+    assert Comparison(NAMES, (*entries[1:2], Entry("plain", learned()))).doubts() == [
+        "Reasons to doubt the graph of second: few, bent."
+    ]
+    assert "<p>⚠ Few &lt;rows&gt;.</p>" in several._repr_html_()
+    assert "Dropped 3 rows." in compare_page(several, environment={})
+
+
+KNOWLEDGE = {"required": [("Jnk", "Akt")], "forbidden": [("PKC", "P38"), ("P38", "PKC")]}
+
+
+def test_knowledge_binds_all_methods():
+    data = datasets.load_sachs().data[["Akt", "Jnk", "PKC", "P38"]]
+    edges = compare(data, ["cam", "pc"], knowledge=KNOWLEDGE).edges().set_index(["source", "target"])
+    assert edges.loc[("Jnk", "Akt"), ["cam", "pc"]].tolist() == ["->", "->"]
+    assert ("PKC", "P38") not in edges.index
+    assert ("P38", "PKC") not in edges.index
+    with pytest.raises(KnowledgeError, match="'Raf'"):
+        compare(data, ["cam"], knowledge={"roots": ["Raf"]})
+
+
 @pytest.mark.parametrize("methods", [[], ["cam", "cam"], ["magic"]])
 def test_wrong_methods(methods):
     with pytest.raises(ParameterError):
@@ -96,7 +135,19 @@ def test_command(tmp_path):
     methods = pd.read_csv(tmp_path / "out" / "methods.csv")
     edges = pd.read_csv(tmp_path / "out" / "edges.csv", keep_default_na=False)
     assert (methods["edges"] == [(edges[name] != "").sum() for name in ("cam", "pc")]).all()
+    assert "easons to doubt the graph of cam: " in process.stderr
+    assert "The page of --report" not in process.stderr
+    assert "The page of --report has all reasons" in run(*arguments).stderr
     assert "Methods compared on sachs" in (tmp_path / "page.html").read_text(encoding="utf-8")
     facts = json.loads(run(*arguments, "--json").stdout)
     assert facts["edges"] == edges.to_dict(orient="records")
     assert run("compare", "sachs", "--methods", "cam,magic").returncode == 2
+
+
+def test_command_with_knowledge(tmp_path):
+    arguments = ("compare", "sachs", "--methods", "cam", "--columns", "Jnk,Akt,Mek", "--json")
+    (tmp_path / "known.toml").write_text('required = [["Jnk", "Akt"]]\nleaves = ["Mek"]\n')
+    facts = json.loads(run(*arguments, "--knowledge", tmp_path / "known.toml").stdout)
+    assert {"source": "Jnk", "target": "Akt", "cam": "->", "methods": 1} in facts["edges"]
+    wrong = run(*arguments, "--knowledge", tmp_path / "missing.toml")
+    assert (wrong.returncode, "There is no file" in wrong.stderr) == (1, True)

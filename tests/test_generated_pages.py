@@ -101,6 +101,14 @@ def test_every_room_is_drawn():
         assert row.endswith(f"| {', '.join(sorted(imported)) or 'nothing'} |")
 
 
+def test_the_site_says_defaults_once():
+    pytest.importorskip("griffe", reason="the documentation tools are in the extra docs")
+    from tools.read_docstrings import without_defaults
+
+    text = "Args:\n    limit: Ends it. Default: 1e-08.\n    way: Which\n        one. Default: 'one of two'.\n\nMore."
+    assert without_defaults(text) == "Args:\n    limit: Ends it.\n    way: Which\n        one.\n\nMore."
+
+
 def test_examples_of_docstrings_become_code():
     griffe = pytest.importorskip("griffe", reason="the documentation tools are in the extra docs")
     from tools.read_docstrings import ReadDocstrings, fenced

@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -134,8 +135,6 @@ def knowledge_of_four(draw):
 @given(knowledge=knowledge_of_four(), seed=st.integers(0, 100))
 def test_every_method_obeys(method, knowledge, seed):
     rng = np.random.default_rng(seed)
-    import pandas as pd
-
     frame = pd.DataFrame(rng.normal(size=(60, 4)) @ rng.normal(size=(4, 4)), columns=list("abcd"))
     entry = METHODS[method]
     estimator = entry.estimator()
@@ -153,8 +152,6 @@ def test_every_method_obeys(method, knowledge, seed):
 
 
 def test_a_required_edge_of_a_constant_column(rng):
-    import pandas as pd
-
     from grandag import CAM
 
     frame = pd.DataFrame({"a": rng.normal(size=50), "b": np.ones(50), "c": rng.normal(size=50)})
@@ -180,3 +177,21 @@ def test_required_inputs_are_never_masked(rng):
     assert not plain.mask_[required].any()
     assert kept.mask_[required].all()
     assert kept.adjacency_[required].all()
+
+
+@pytest.mark.parametrize("acyclicity", ["exponential", "cycles"])
+@pytest.mark.parametrize("preset", ["fast", "paper"])
+def test_a_required_edge_that_the_data_contradict_costs_no_other_edge(preset, acyclicity):
+    """a -> b -> c, d -> e, and c -> a required: training has to open the cycle elsewhere, not to weaken c -> a."""
+    from grandag import GraNDAG
+
+    x = np.random.default_rng(0).normal(size=(600, 5))
+    x[:, 1] = np.sin(2 * x[:, 0]) + 0.3 * x[:, 1]
+    x[:, 2] = x[:, 1] ** 2 - x[:, 1] + 0.3 * x[:, 2]
+    x[:, 4] = np.cos(1.5 * x[:, 3]) + 0.3 * x[:, 4]
+    knowledge = {"required": [("c", "a")]}
+    model = GraNDAG.preset(preset, acyclicity=acyclicity, knowledge=knowledge, retrain=False, random_state=0)
+    model.fit(pd.DataFrame(x, columns=list("abcde")))
+    assert model.converged_
+    assert is_acyclic(model.mask_)
+    assert {("c", "a"), ("d", "e")} <= set(model.graph_.edges)

@@ -249,14 +249,44 @@ def test_prediction_of_all_is_the_table_without_its_residuals(chain, fitted):
     np.testing.assert_array_equal(fitted.predict(some.to_numpy()), fitted.predict(some))
 
 
-def test_rows_with_missing_values_are_left_out_of_the_score_only(chain):
-    model = CAM(missing="drop").fit(chain.data)
-    holed = chain.data.iloc[:20].copy()
-    holed.iloc[3, 1] = np.nan
-    assert model.score(holed) == pytest.approx(model.score(holed.dropna()))
-    for use in (model.predict, model.log_prob, model.residuals):
+@pytest.mark.parametrize("labels", [None, "frame", "polars"])
+def test_missing_values_in_the_use_of_a_model(chain, labels):
+    """With missing="drop", rows with gaps are left out of every answer, and the others keep their labels."""
+    values = np.asarray(chain.data)[:8].copy()
+    values[[0, 5], 1] = np.nan
+    complete, numbers = np.delete(values, [0, 5], axis=0), [1, 2, 3, 4, 6, 7]
+    kinds = {
+        None: values,
+        "frame": pd.DataFrame(values, columns=["X0", "X1", "X2"], index=list("abcdefgh")),
+        "polars": pl.DataFrame(values, schema=["X0", "X1", "X2"]),
+    }
+    rows, expected = kinds[labels], list("bcdegh") if labels == "frame" else numbers
+    model, strict = CAM(missing="drop").fit(chain.data), CAM().fit(chain.data)
+    uses = {
+        "log_prob": lambda model, rows: model.log_prob(rows),
+        "residuals": lambda model, rows: model.residuals(rows, standardised=True),
+        "predict": lambda model, rows: model.predict(rows),
+        "predict X2": lambda model, rows: model.predict(rows, "X2"),
+    }
+    for name, use in uses.items():
+        found = use(model, rows)
+        assert found.index.tolist() == expected, name
+        np.testing.assert_array_equal(found, use(strict, complete), err_msg=name)
         with pytest.raises(TableError, match="missing or infinite values in 'X1'"):
-            use(holed)
+            use(strict, rows)
+    assert model.score(rows) == pytest.approx(float(strict.log_prob(complete).mean()))
+    assert model.check_noise(np.vstack([chain.data, values])).equals(
+        strict.check_noise(np.vstack([chain.data, complete]))
+    )
+
+
+def test_gaps_in_columns_that_are_not_needed_do_not_matter(linear):
+    rows = linear.sample(4, random_state=1)
+    whole = linear.predict(rows, "dose")
+    rows.loc[2, "outcome"] = np.nan
+    assert linear.predict(rows, "dose", missing="drop").equals(whole)
+    with pytest.raises(ParameterError, match="missing"):
+        linear.predict(rows, "dose", missing="fill")
 
 
 def test_a_saved_model_is_the_same_model(chain, fitted, tmp_path):
@@ -321,3 +351,14 @@ def test_graph_of_an_intervened_model_is_the_graph_without_the_edges_into_it(lin
     graph = nx.from_numpy_array((B != 0).astype(int), create_using=nx.DiGraph)
     graph.remove_edges_from(list(graph.in_edges(2)))
     np.testing.assert_array_equal(adjacency, nx.to_numpy_array(graph).astype(bool))
+
+
+def test_an_effect_in_words(linear):
+    """`age` is a cause of `outcome`, and not the other way round."""
+    effect = linear.average_effect("age", "outcome", low=1.0, high=2.0)
+    assert effect.describe() == (
+        f"Setting age to 2 instead of 1 changes the mean of outcome by {effect.effect:.4g}, by this model; give the "
+        "table for an interval."
+    )
+    words = linear.average_effect("outcome", "age", low=1.0, high=2.0).describe()
+    assert words.startswith("Setting outcome to 2 instead of 1 does not change age: in this graph no path leads there,")

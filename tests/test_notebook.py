@@ -64,6 +64,7 @@ def test_a_drawing_is_drawn(shown):
 def test_what_was_learned_is_shown_the_same_way(shown):
     (html,) = data_of(shown[3], "execute_result", "text/html")
     assert "<b>Learned: 12 nodes, " in html
+    assert "Explained is the share of the target's variance" in html.replace("&#39;", "'")
 
 
 def test_before_a_fit_the_parameters_are_shown(shown):

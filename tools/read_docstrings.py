@@ -1,4 +1,4 @@
-"""An extension of griffe, which reads docstrings for the documentation: examples are shown as code.
+"""An extension of griffe, which reads docstrings for the documentation: examples are shown as code, defaults once.
 
 In Markdown `>>>` quotes three times, and `[[0, 1]]` in the output of an example would be a link. And since estimators
 are inspected at run time, which is when their docstrings get their parameters, an attribute such as `missing = "error"`
@@ -14,11 +14,20 @@ from typing import Any
 
 import griffe
 
-__all__ = ["ReadDocstrings", "fenced"]
+__all__ = ["ReadDocstrings", "fenced", "without_defaults"]
 
 _BORROWED = {inspect.getdoc(kind) for kind in vars(builtins).values() if isinstance(kind, type)}
 
 _EXAMPLE = re.compile(r"^( *)>>> .*\n(?:.*\S.*\n?)*", flags=re.MULTILINE)
+
+
+_DEFAULT = re.compile(r"\s+Default:\s+(?:'[^']*'|\S+)\.(?=\n|$)")
+"""The end of what an estimator's docstring says of a parameter; the site has the default beside its name."""
+
+
+def without_defaults(text: str) -> str:
+    """A docstring that does not say a second time what the parameters' defaults are."""
+    return _DEFAULT.sub("", text)
 
 
 def fenced(text: str) -> str:
@@ -36,4 +45,4 @@ class ReadDocstrings(griffe.Extension):
         if obj.is_attribute and obj.docstring.value in _BORROWED:
             obj.docstring = None
         else:
-            obj.docstring.value = fenced(obj.docstring.value)
+            obj.docstring.value = fenced(without_defaults(obj.docstring.value))

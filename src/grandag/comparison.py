@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 
 from grandag.executors import Failure, open_executor
 from grandag.graph import edge_mark, skeleton
+from grandag.knowledge import Knowledge
 from grandag.learned import Learned, TrainingError
 from grandag.methods.registry import build
 from grandag.parameters import ParameterError, check_parameters
@@ -55,7 +57,8 @@ class Comparison:
         return f"<Comparison of {', '.join(entry.method for entry in self.entries)}>"
 
     def _repr_html_(self) -> str:
-        return str(self.table().to_html(index=False)) + str(self.edges().to_html(index=False))
+        doubts = Markup("").join(Markup("<p>⚠ {}</p>").format(doubt) for doubt in self.doubts())
+        return str(self.table().to_html(index=False)) + str(self.edges().to_html(index=False)) + str(doubts)
 
     @property
     def results(self) -> dict[str, Learned]:
@@ -99,6 +102,21 @@ class Comparison:
         frame = pd.DataFrame(rows, columns=columns)
         return frame.sort_values("methods", ascending=False, kind="stable", ignore_index=True)
 
+    def notes(self) -> list[str]:
+        """Notes that all results have, on the table: dropped rows, how its file was read."""
+        first, *others = self.results.values()
+        return [note for note in first.notes if all(note in learned.notes for learned in others)]
+
+    def doubts(self) -> list[str]:
+        """Reasons to doubt all graphs in full, then by method the kinds of its own, which `results` has in full."""
+        first, *others = ([concern.message for concern in learned.concerns] for learned in self.results.values())
+        shared = [message for message in first if all(message in messages for messages in others)]
+        found, reasons = list(shared), "Further reasons" if shared else "Reasons"
+        for method, learned in self.results.items():
+            kinds = [concern.kind for concern in learned.concerns if concern.message not in shared]
+            found += [f"{reasons} to doubt the graph of {method}: {', '.join(kinds)}."] if kinds else []
+        return found
+
     def _agreement(self, method: str) -> float:
         results = self.results
         others = [skeleton(learned.adjacency) for name, learned in results.items() if name != method]
@@ -114,6 +132,7 @@ def compare(
     methods: Sequence[str] = DEFAULT_METHODS,
     *,
     preset: str = "default",
+    knowledge: Any = None,
     random_state: int = 0,
     missing: str = "error",
     cluster: str | None = None,
@@ -125,6 +144,8 @@ def compare(
         X: The table.
         methods: Names of methods as the command line has them.
         preset: The preset of all methods.
+        knowledge: Forbidden and required edges for all methods, as estimators take them: a file, a `Knowledge`, or its
+            fields in a dictionary.
         random_state: Seed of the fits and of the split.
         missing: Rows with missing values: "error" or "drop".
         cluster: Address of a Dask scheduler. Its workers fit all methods at the same time, one thread each, instead of
@@ -143,7 +164,10 @@ def compare(
     for method in methods:
         build(method, {}, preset=preset)  # refuses an unknown name before any fit
     table = as_table(X, missing=missing, min_rows=FEWEST_ROWS)
-    fit = partial(_entry, parameters={"missing": missing}, preset=preset, seed=random_state)
+    known = None if knowledge is None else Knowledge.of(knowledge)
+    if known is not None:
+        known.masks(table.names)  # refuses a contradiction before any fit
+    fit = partial(_entry, parameters={"missing": missing, "knowledge": known}, preset=preset, seed=random_state)
     if cluster is None:
         entries = [fit(method, table, listener=listener) for method in methods]
     else:
@@ -173,10 +197,11 @@ def _entry(
             learned = build(method, parameters, preset=preset, seed=seed).fit(table, listener=listener).learned_
             seconds = time.perf_counter() - start
             learned.check_not_interrupted()
-            score = held_out_fit(method, parameters, table, seed, preset=preset, listener=listener).score
+            held_out = held_out_fit(method, parameters, table, seed, preset=preset, listener=listener)
         except TrainingError as error:
             return Entry(method, failure=str(error))
-    return Entry(method, learned, score, seconds)
+    noted = learned.with_note(held_out.note) if held_out.note else learned
+    return Entry(method, noted, held_out.score, seconds)
 
 
 def _on_cluster(

@@ -19,7 +19,7 @@ import pandas as pd
 
 from grandag.diagnostics import noise_checks, spread_rows
 from grandag.graph import is_acyclic, topological_order
-from grandag.parameters import ParameterError, as_generator, check_parameters, integer, number
+from grandag.parameters import ParameterError, as_generator, check_parameters, integer, number, one_of
 from grandag.parameters import random_state as seed_rule
 from grandag.table import Table, TableError, as_frame, as_table, suggestion
 from grandag.wording import counted, levels_to_the_user
@@ -73,6 +73,8 @@ class Effect:
         """One sentence."""
         change = f"Setting {self.cause} to {self.high:.4g} instead of {self.low:.4g}"
         effect = f"{change} changes the mean of {self.outcome} by {self.effect:.4g}"
+        if self.effect == 0 and self.low != self.high:
+            effect = f"{change} does not change {self.outcome}: in this graph no path leads there"
         if self.interval is None:
             return f"{effect}, by this model; give the table for an interval."
         low, high = self.interval
@@ -182,46 +184,50 @@ class CausalModel:
         ends = np.quantile(effects, [(1 - level) / 2, (1 + level) / 2])
         return Effect(*contrast, effect, (float(ends[0]), float(ends[1])), level, len(models))
 
-    def log_prob(self, X: Any) -> pd.Series:
-        """The logarithm of the joint density of each row. Constant and intervened variables do not count."""
-        return self.log_densities(X).sum(axis=1).rename("log_prob")
+    def log_prob(self, X: Any, *, missing: str = "error") -> pd.Series:
+        """The logarithm of the joint density of each row. Constant and intervened variables do not count.
 
-    def log_densities(self, X: Any) -> pd.DataFrame:
+        With `missing="drop"`, here and below, rows with missing or infinite values are left out; those that stay keep
+        their labels, or their numbers.
+        """
+        return self.log_densities(X, missing=missing).sum(axis=1).rename("log_prob")
+
+    def log_densities(self, X: Any, *, missing: str = "error") -> pd.DataFrame:
         """The logarithm of the density of each value given its parents; 0 for variables without noise."""
-        values, index = self._values(X)
+        values, index = self._values(X, missing)
         mean, scale = self._means_and_scales(values)
         has_noise = scale > 0
         positive = np.where(has_noise, scale, 1.0)
         log_p = -0.5 * ((values - mean) / positive) ** 2 - _LOG_SQRT_2PI - np.log(positive)
         return self._frame(np.where(has_noise, log_p, 0.0), index)
 
-    def residuals(self, X: Any, *, standardised: bool = False) -> pd.DataFrame:
+    def residuals(self, X: Any, *, standardised: bool = False, missing: str = "error") -> pd.DataFrame:
         """Each value minus its mean given its parents; `standardised` divides by its standard deviation."""
-        values, index = self._values(X)
+        values, index = self._values(X, missing)
         mean, scale = self._means_and_scales(values)
         residuals = values - mean
         if standardised:
             residuals /= np.where(scale > 0, scale, 1.0)
         return self._frame(residuals, index)
 
-    def check_noise(self, X: Any) -> pd.DataFrame:
+    def check_noise(self, X: Any, *, missing: str = "error") -> pd.DataFrame:
         """Is the noise of each variable independent of its parents, and Gaussian? See `grandag.diagnostics`."""
-        rows = spread_rows(self._values(X)[0])
+        rows = spread_rows(self._values(X, missing)[0])
         mean, scale = self._means_and_scales(rows)
         residuals = np.where(scale > 0, rows - mean, 0.0) / np.where(scale > 0, scale, 1.0)
         return noise_checks(rows, residuals, self.adjacency, self.names)
 
-    def predict(self, X: Any, target: str | None = None) -> Any:
+    def predict(self, X: Any, target: str | None = None, *, missing: str = "error") -> Any:
         """The mean of the target given its parents in X (a series), or of every variable given its own (a data frame).
 
-        For a target, a data frame needs the columns of its parents only.
+        For a target, a data frame needs the columns of its parents only; other columns may have gaps.
         """
         if target is None:
-            values, index = self._values(X)
+            values, index = self._values(X, missing)
             return self._frame(self._means_and_scales(values)[0], index)
         node = self._node(target)
         parents = np.flatnonzero(self.adjacency[:, node])
-        values, index = self._values(X, parents)
+        values, index = self._values(X, missing, parents)
         return pd.Series(self.conditionals[node].mean_and_scale(values)[0], index=index, name=target)
 
     def _outside(self, values: Mapping[str, float]) -> str:
@@ -271,11 +277,12 @@ class CausalModel:
             raise TableError(f"The model has no variable {name!r}{suggestion(str(name), self.names) or '.'}")
         return self.names.index(name)
 
-    def _values(self, X: Any, nodes: np.ndarray | None = None) -> tuple[np.ndarray, pd.Index]:
+    def _values(self, X: Any, missing: str, nodes: np.ndarray | None = None) -> tuple[np.ndarray, pd.Index]:
         """The columns of X for some nodes, or for all, and its row labels; a data frame's are found by name."""
+        check_parameters({"missing": missing}, {"missing": one_of("error", "drop")})
         X = as_frame(X)
         if isinstance(X, Table) or not hasattr(X, "columns"):
-            table = as_table(X, min_rows=1, min_columns=1)
+            table = as_table(X, missing=missing, min_rows=1, min_columns=1)
             if table.values.shape[1] != len(self.names):
                 raise TableError(
                     f"X has {table.values.shape[1]} columns, but the model has {len(self.names)}: give them all, in "
@@ -286,8 +293,8 @@ class CausalModel:
             wanted = self.names if nodes is None else [self.names[node] for node in nodes]
             if not wanted:  # a frame without columns may have lost its rows
                 return np.empty((len(X), 0)), X.index if isinstance(X, pd.DataFrame) else pd.RangeIndex(len(X))
-            table = as_table(self._columns(X, wanted), min_rows=1, min_columns=0)
-        return table.values, pd.RangeIndex(len(table.values)) if table.index is None else table.index
+            table = as_table(self._columns(X, wanted), missing=missing, min_rows=1, min_columns=0)
+        return table.values, pd.RangeIndex(len(table.values)) if table.index is None else pd.Index(table.index)
 
     @staticmethod
     def _columns(X: Any, names: Sequence[str]) -> Any:

@@ -28,6 +28,12 @@ _EXPLANATIONS = {
 }
 """What the reader of a table has to know of a column."""
 
+_UNCHECKED = (
+    "How far these edges depend on the sample is not known: refits count how often each comes back (--resamples 20; "
+    "grandag.confidence in Python)."
+)
+"""Where neither halves of the rows nor refits were asked."""
+
 _FORMATS: dict[str, Callable[[Any], str]] = {
     "type": str,
     "strength": "{:.3f}".format,
@@ -54,7 +60,8 @@ def edge_table(edges: Sequence[Mapping[Any, Any]]) -> tuple[list[str], list[list
 
 def explanations(header: Sequence[str]) -> list[str]:
     """What the reader of a table with this header has to know."""
-    return [_EXPLANATIONS[name] for name in header if name in _EXPLANATIONS]
+    known = [_EXPLANATIONS[name] for name in header if name in _EXPLANATIONS]
+    return known if {"kept", "frequency"} & {*header} or not known else [*known, _UNCHECKED]
 
 
 def _text(name: str, value: Any) -> str:
@@ -81,8 +88,9 @@ def result_html(
     if edges:
         which = "" if len(edges) <= _MOST_ROWS else f", of which the strongest {_MOST_ROWS:,}"
         summary = Markup("<summary>{}{}</summary>").format(counted(len(edges), "edge"), which)
-        table = _html_table(*edge_table(edges[:_MOST_ROWS]))
-        parts.append(Markup("<details>{}{}</details>").format(summary, table))
+        header, rows = edge_table(edges[:_MOST_ROWS])
+        said = Markup("").join(Markup("<p><small>{}</small></p>").format(text) for text in explanations(header))
+        parts.append(Markup("<details>{}{}{}</details>").format(summary, _html_table(header, rows), said))
     return str(Markup('<div class="grandag-result">{}</div>').format(Markup("").join(parts)))
 
 

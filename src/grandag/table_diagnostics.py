@@ -11,7 +11,7 @@ from grandag.diagnostics import MAX_ROWS, Concern, concern_about
 from grandag.table import MANY_ROWS, Table, in_double, rows_of, spread
 from grandag.wording import counted
 
-__all__ = ["discrete_columns", "order_concerns", "table_concerns"]
+__all__ = ["discrete_columns", "order_concerns", "rare_rows", "table_concerns"]
 
 _FEW_VALUES = 10
 _COMMON = 0.95
@@ -135,6 +135,12 @@ def _evenly_stepped(values: np.ndarray) -> np.ndarray:
         if not (is_even | (largest == 0)).any():
             break
     return np.asarray(is_even)
+
+
+def rare_rows(values: np.ndarray) -> np.ndarray:
+    """Of each column that is nearly constant, the number of rows without its commonest value; infinite for others."""
+    shares = np.array(_largest_shares(values))
+    return np.where(shares > _COMMON, np.rint((1 - shares) * len(values)), np.inf)
 
 
 def _near_constant_concerns(values: np.ndarray, names: Sequence[str]) -> list[Concern]:

@@ -87,7 +87,7 @@ def engine_gradient(networks, rows, lagrange_multiplier, penalty, by_cycles=Fals
     trainer = Trainer(networks, rows, n, np.random.default_rng(0), by_cycles=by_cycles)
     state, worker = trainer.state, trainer.workers[0]
     for j in range(d):
-        fill_adjacency(networks, state.left, state.column, state.A, j)
+        fill_adjacency(networks, state, j)
     update_components(networks, state, 0)
     for _ in range(200 if by_cycles else 1):  # until the eigenvectors are found
         h = constraint(networks, state, 0, 1)

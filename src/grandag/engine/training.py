@@ -94,7 +94,7 @@ class State(NamedTuple):
     """What the threads share: each writes the rows (of A, the columns) of its own networks."""
 
     mean_square: np.ndarray  # of the gradient, by parameter: the state of RMSprop
-    A: np.ndarray  # (d, d) A_phi
+    A: np.ndarray  # (d, d) A_phi, 1 for inputs that are never masked
     column: np.ndarray  # (d, d) A_ij in row j, by position i in the inputs of network j
     left: np.ndarray  # (d, L + 1, units), see connectivity.py
     components: Components
@@ -209,7 +209,7 @@ def iterate(thread, n_threads, worker, networks, state, rows, batch_size, object
         return CALLED_OFF
     scale = 1 / (batch_size * networks.shape.n_variables)
     for j in range(first, last):
-        fill_adjacency(networks, state.left, state.column, state.A, j)
+        fill_adjacency(networks, state, j)
     for _ in range(n_iterations):
         wait(state.barrier, n_threads)
         update_components(networks, state, thread)
@@ -241,7 +241,7 @@ def iterate(thread, n_threads, worker, networks, state, rows, batch_size, object
                         n_small, j,
                     )  # fmt: skip
                     state.mask_has_changed[j] = True
-                fill_adjacency(networks, state.left, state.column, state.A, j)
+                fill_adjacency(networks, state, j)
         wait(state.barrier, n_threads)
         outcome = conclude(state.totals, state.log_likelihood, h, objective, thread)
         if outcome != FINISHED:
@@ -315,11 +315,14 @@ def fill_likelihood_gradient(networks, workspace, gradient, n_rows, j):
 
 @inlined
 def fill_column_slope(networks, state, factor, j, column_slope):
-    """column_slope[p] = factor * dh / dA_ij for the p-th input i; 0 outside the component of j, on no cycle."""
+    """column_slope[p] = factor * dh / dA_ij for the p-th input i; 0 outside the component of j, on no cycle.
+
+    It is 0, too, for inputs that are never masked, whose entry of A does not depend on their weights.
+    """
     number, n, label = column_slope.dtype.type, networks.n_inputs[j], state.components.label
     for p in range(1, n + 1):
         i = networks.inputs[j, p]
-        if label[i] != label[j]:
+        if label[i] != label[j] or p <= state.n_kept[j]:
             column_slope[p] = 0
         elif state.by_cycles:
             column_slope[p] = number(factor) * state.cycles.slope[j, p]
@@ -337,12 +340,12 @@ def left_of(left, j):
 
 
 @inlined
-def fill_adjacency(networks, left, columns, A, j):
-    """Column j of A_phi."""
-    column = row_of(columns, j)
-    connectivity(networks, left_of(left, j), column, j)
+def fill_adjacency(networks, state, j):
+    """Column j of A_phi; an input that is never masked counts as 1, so that its cycles are broken elsewhere."""
+    column = row_of(state.column, j)
+    connectivity(networks, left_of(state.left, j), column, j)
     for p in range(1, networks.n_inputs[j] + 1):
-        A[networks.inputs[j, p], j] = column[p]
+        state.A[networks.inputs[j, p], j] = column[p] if p > state.n_kept[j] else 1
 
 
 @inlined

@@ -379,21 +379,22 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         return model.average_effect(cause, outcome, resamples=resamples, random_state=random_state, **options)
 
     def log_prob(self, X: Any) -> pd.Series:
-        """log p(x) of each row of X."""
-        return self.model_.log_prob(X)
+        """log p(x) of each row of X; with `missing="drop"`, here and below, of each complete row."""
+        return self.model_.log_prob(X, missing=self.missing)
 
     def residuals(self, X: Any, *, standardised: bool = False) -> pd.DataFrame:
         """Each value minus its mean given its parents; `standardised` divides by its standard deviation."""
-        return self.model_.residuals(X, standardised=standardised)
+        return self.model_.residuals(X, standardised=standardised, missing=self.missing)
 
     def check_noise(self, X: Any) -> pd.DataFrame:
         """Is the noise of each variable independent of its parents, and Gaussian? One row per variable."""
-        return self.model_.check_noise(X)
+        return self.model_.check_noise(X, missing=self.missing)
 
     def predict(self, X: Any, target: str | None = None) -> Any:
         """The mean of the target given its parents in X; without a target, of every variable given its own."""
-        model = self.model_
-        return model.predict(X, target) if target is not None else model.predict(self._like_training(X, "error"))
+        if target is None:
+            X = self._like_training(X, self.missing)
+        return self.model_.predict(X, target, missing=self.missing)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean over the rows of X of log p(x) = sum_j log p_j(x_j | parents), in the units of the table.

@@ -61,6 +61,7 @@ def compare_page(
         matrix=matrix,
         drawings={method: Markup(learned.plot().svg) for method, learned in results.items()},
         concerns={method: [concern.message for concern in learned.concerns] for method, learned in results.items()},
+        notes=comparison.notes(),
         failures={entry.method: entry.failure for entry in comparison.entries if entry.failure},
         environment=this_environment() if environment is None else environment,
     )

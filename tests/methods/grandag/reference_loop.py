@@ -37,9 +37,9 @@ def train(rows, held_out, mask, network, config, rng, required):
     for iteration in range(config.max_iterations):
         batch = rows[next(batches)]
         A, left = weighted_adjacency(W, mask)
-        h, dh_dA = acyclicity(A)
+        h, dh_dA = acyclicity(np.where(required, 1.0, A))  # a required edge is there, whatever its weights
         value, dW, db, dlog_sigma = likelihood_gradient(batch, W, b, log_sigma, mask)
-        dA = adjacency_gradient((lagrange + mu * h) * dh_dA * mask, W, left)
+        dA = adjacency_gradient((lagrange + mu * h) * dh_dA * (mask & ~required), W, left)
         batch_values.append(value)
 
         gradients = [*(-dW_l + dA_l for dW_l, dA_l in zip(dW, dA, strict=True)), *(-db_l for db_l in db), -dlog_sigma]

@@ -590,3 +590,32 @@ def test_networks_that_follow_the_noise_are_named(rng):
     assert numbers["training"] - numbers["held_out"] > 0.5
     assert f"{numbers['held_out']:.2f} held out" in found.message
     assert "overfitting" not in {warning.kind for warning in GraNDAG(**options).fit(frame).warnings_}
+
+
+@pytest.mark.filterwarnings("ignore:Retraining broke down:UserWarning", "ignore::grandag.DoubtWarning")
+@pytest.mark.parametrize("preset", ["fast", "paper"])
+def test_a_few_rows_of_a_nearly_constant_column_do_not_decide_the_likelihood(preset):
+    """One row differs, and is among those held out: there was no noise in training, and a score of -6e6 or less."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=500), "rare": np.zeros(500)})
+    frame["y"] = np.sin(2 * frame["x"]) + 0.3 * rng.normal(size=500)
+    frame.loc[rng.choice(500), "rare"] = 1.0
+    with pytest.warns(UserWarning, match="nearly constant: 'rare'"):
+        model = GraNDAG.preset(preset, random_state=0, max_iterations=20_000).fit(frame)
+    deviation = frame["rare"].std(ddof=0)
+    assert model.model_.conditionals[1].mean_and_scale(np.empty((1, 0)))[1][0] == pytest.approx(deviation / 2**0.5)
+    assert -10 < model.score(frame) < 5
+    assert -20 < model.held_out_log_likelihood_ < 5
+
+
+def test_training_that_breaks_down_names_a_column_that_does_not_vary_there():
+    """One row differs; whether it is among those that are trained on depends on the seed."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(200, 2)), columns=["x", "y"]).assign(rare=np.arange(200) == 7)
+    messages = []
+    for seed in range(10):
+        with pytest.raises(TrainingError, match="not finite at iteration") as error:
+            fast(learning_rate=1e30, random_state=seed).fit(frame)
+        messages.append(str(error.value))
+    ending = " The rows that are trained on have one value only in 'rare': leave it out."
+    assert 0 < sum(message.endswith(ending) for message in messages) < 5

@@ -25,8 +25,8 @@ class Case(NamedTuple):
 
 
 CASES = {
-    "GraN-DAG": Case(5, "additive-gaussian", FAST, 4),
-    "GraN-DAG++": Case(4, "gaussian", FAST, 0),
+    "GraN-DAG": Case(5, "additive-gaussian", FAST, 20),
+    "GraN-DAG++": Case(4, "gaussian", FAST, 29),
     "the defaults, interrupted": Case(4, "additive-gaussian", TrainConfig(max_iterations=2450), 0),
 }
 

@@ -12,13 +12,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from grandag.engine.network import ACTIVATIONS, LEAKY_SLOPE, Networks
-from grandag.table import Scaling
+from grandag.table import Scaling, Table
+from grandag.table_diagnostics import rare_rows
 
-__all__ = ["NetworkConditional", "network_conditionals"]
+__all__ = ["NetworkConditional", "least_deviations", "network_conditionals"]
 
 _LEAST_DEVIATION = 1e-3
 """Of the noise, relative to the variable's: of one that follows from others without noise, the likelihood would grow
 without bounds until a row in single precision decides all."""
+
+
+def least_deviations(table: Table) -> np.ndarray:
+    """The smallest standard deviation of the noise of each column that its rows can show, in the units of the table.
+
+    All that is known of a nearly constant column is in the k rows that differ. If curves pass through all of them, the
+    next such row may still be an exception, by Laplace's rule one in k + 1 is: the noise keeps that share of the
+    variance. Otherwise a curve through them, or rows that differ only among those held out, leave no noise at all.
+    """
+    share = np.maximum(_LEAST_DEVIATION, 1 / np.sqrt(rare_rows(table.values) + 1))
+    return np.asarray(share * table.scaling.scale)
 
 
 @dataclass(frozen=True)
@@ -58,18 +70,20 @@ class NetworkConditional:
         return np.asarray((x + np.sqrt(x * x + 4)) / 2)
 
 
-def network_conditionals(networks: Networks, scaling: Scaling, rows: np.ndarray) -> list[NetworkConditional]:
-    """The conditionals of all networks; `scaling` led from the table to the `rows` that they were trained on."""
+def network_conditionals(networks: Networks, scaling: Scaling, least: np.ndarray) -> list[NetworkConditional]:
+    """The conditionals of all networks; `scaling` led from the table to the rows that they were trained on.
+
+    One standard deviation for all rows is at least `least` (d,), in the units of the table.
+    """
     conditionals = []
-    deviations = rows.std(axis=0, dtype=np.float64)  # 0 where a column varies in rows that were held out only
-    least = np.log(_LEAST_DEVIATION * np.maximum(deviations, np.finfo(np.float64).tiny))
     for j, is_parent in enumerate(networks.mask.T):
         constants = networks.constants(j)
+        smallest = np.log(least[j] / scaling.scale[j])
         conditionals.append(
             NetworkConditional(
                 layers=tuple(networks.layers(j)),
                 activation=networks.shape.activation,
-                log_sigma=max(float(constants[0]), float(least[j])) if len(constants) else None,
+                log_sigma=max(float(constants[0]), float(smallest)) if len(constants) else None,
                 parents=Scaling(scaling.mean[is_parent], scaling.scale[is_parent]),
                 mean=float(scaling.mean[j]),
                 scale=float(scaling.scale[j]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from grandag.graph import is_acyclic
 from grandag.knowledge import Masks
 from grandag.learned import Convergence, Learned, TrainingError
 from grandag.methods.estimator import StochasticLearner, estimator
-from grandag.methods.grandag.conditionals import NetworkConditional, network_conditionals
+from grandag.methods.grandag.conditionals import NetworkConditional, least_deviations, network_conditionals
 from grandag.methods.grandag.data import Data, DataConfig, prepare
 from grandag.methods.grandag.retrain import RetrainConfig, RetrainResult, retrain
 from grandag.methods.grandag.train import NetworkConfig, Outcome, Trace, TrainConfig, TrainResult, train
@@ -42,7 +43,7 @@ from grandag.parameters import (
     redeclared,
 )
 from grandag.progress import Listener, Progress
-from grandag.table import Table
+from grandag.table import Table, constant_columns
 
 __all__ = ["GraNDAG", "GraNDAGConfig", "learn"]
 
@@ -274,6 +275,7 @@ def learn(
         raise TrainingError(
             f"Training produced numbers that are not finite at iteration {trained.n_iterations}: lower "
             "learning_rate, and leave standardise=True unless the columns are on a common scale near 1."
+            f"{_constant_in_training(table.names, data)}"
         )
     convergence = _convergence(trained, config)
     jacobian_rows = data.rows[: config.max_jacobian_rows]
@@ -287,7 +289,7 @@ def learn(
     if config.retrain and config.has_processes:
         model = _processes(table, edges.adjacency, config, retrain_rng, listener)
     elif config.retrain:
-        model = _retrained(table.names, data, edges.adjacency, config, retrain_rng, n_threads, listener)
+        model = _retrained(table, data, edges.adjacency, config, retrain_rng, n_threads, listener)
     if is_acyclic(mask):
         source = "from retraining" if model.networks else "that of untrained networks: it says nothing"
         notes.append(f"The inputs open to begin with had no cycle: the expected Jacobian is {source}.")
@@ -374,8 +376,14 @@ def _processes(
     )
 
 
+def _constant_in_training(names: tuple[str, ...], data: Data) -> str:
+    """A sentence on columns that differ in held-out rows only, if there are any: the likelihood has no bound then."""
+    found = [repr(names[j]) for j in np.flatnonzero(constant_columns(data.rows))]
+    return f" The rows that are trained on have one value only in {', '.join(found)}: leave it out." if found else ""
+
+
 def _retrained(
-    names: tuple[str, ...],
+    table: Table,
     data: Data,
     adjacency: np.ndarray,
     config: GraNDAGConfig,
@@ -388,30 +396,43 @@ def _retrained(
     result = retrain(
         data.pool, data.held_out, adjacency, networks, retraining, rng, n_threads=n_threads, listener=listener
     )
-    retrained = _model(result, data)
-    model = CausalModel(names, adjacency, retrained.conditionals or ())
+    retrained = _model(result, data, table)
+    model = CausalModel(table.names, adjacency, retrained.conditionals or ())
     training, held_out = (model.log_densities(rows).to_numpy() for rows in data.examples)
-    return retrained._replace(concerns=(*retrained.concerns, *overfitting_concerns(training, held_out, names)))
+    values = retrained.values
+    if _has_more_noise(retrained.conditionals or (), result.networks):  # than the networks were trained to have
+        values = {**values, "held_out_log_likelihood": float(held_out.sum(axis=1).mean())}
+    concerns = (*retrained.concerns, *overfitting_concerns(training, held_out, table.names))
+    return retrained._replace(values=values, concerns=concerns)
 
 
-def _model(retrained: RetrainResult, data: Data) -> _Model:
+def _has_more_noise(conditionals: Sequence[Conditional], networks: Networks) -> bool:
+    return any(
+        isinstance(conditional, NetworkConditional)
+        and conditional.log_sigma is not None
+        and conditional.log_sigma > float(networks.constants(j)[0])
+        for j, conditional in enumerate(conditionals)
+    )
+
+
+def _model(retrained: RetrainResult, data: Data, table: Table) -> _Model:
     """The conditionals in the units of the table; raises if there are none to keep."""
     n_iterations, held_out = retrained.n_iterations, retrained.held_out_log_likelihood
     if not np.isfinite(held_out):
         raise TrainingError(
             f"Retraining produced numbers that are not finite at iteration {n_iterations}: lower learning_rate, or "
-            "leave it out with retrain=False."
+            f"leave it out with retrain=False.{_constant_in_training(table.names, data)}"
         )
     concerns: tuple[Concern, ...] = ()
     if retrained.outcome is Outcome.NOT_FINITE:
         message = (
             f"Retraining broke down at iteration {n_iterations:,}; its best conditionals are kept. Lower "
-            "learning_rate before you use them."
+            f"learning_rate before you use them.{_constant_in_training(table.names, data)}"
         )
         concerns = (Concern("retraining broke down", (), {"iterations": n_iterations}, message, is_urgent=True),)
     networks = retrained.networks
     joint = held_out - float(np.log(data.scaling.scale).sum())  # in the units of the table
-    conditionals = tuple(network_conditionals(networks, data.scaling, data.rows))
+    conditionals = tuple(network_conditionals(networks, data.scaling, least_deviations(table)))
     return _Model(networks, conditionals, {"held_out_log_likelihood": joint}, concerns=concerns)
 
 
