@@ -204,7 +204,8 @@ class Trainer:
 @compiled
 def iterate(thread, n_threads, worker, networks, state, rows, batch_size, objective, n_iterations):
     """Up to `n_iterations` iterations, all threads together."""
-    first, last = share(networks.shape.n_variables, thread, n_threads)
+    first = first_network(networks, thread, n_threads)
+    last = first_network(networks, thread + 1, n_threads)
     if not wait(state.barrier, n_threads):
         return CALLED_OFF
     scale = 1 / (batch_size * networks.shape.n_variables)
@@ -249,6 +250,18 @@ def iterate(thread, n_threads, worker, networks, state, rows, batch_size, object
     return FINISHED
 
 
+@compiled
+def first_network(networks, thread, n_threads):
+    """The first of a thread's networks: all threads have about the same number of open inputs and hidden units."""
+    d, n_units = networks.shape.n_variables, networks.shape.n_units
+    before, part = 0, (networks.n_inputs.sum() + d * n_units) * thread
+    for j in range(d):
+        if before * n_threads >= part:
+            return j
+        before += networks.n_inputs[j] + n_units
+    return d
+
+
 @inlined
 def update_components(networks, state, thread):
     """The first thread finds the components again if the mask has changed since it last did."""
@@ -268,8 +281,7 @@ def constraint(networks, state, thread, n_threads):
     if thread == 0:
         follow_eigenvectors(A, components.label, components.n_components[0], cycles)
     wait(state.barrier, n_threads)
-    first, last = share(networks.shape.n_variables, thread, n_threads)
-    for j in range(first, last):
+    for j in range(first_network(networks, thread, n_threads), first_network(networks, thread + 1, n_threads)):
         short_cycles(networks.inputs, networks.n_inputs, A, components.label, cycles, thread, j)
     wait(state.barrier, n_threads)
     return cycles.short.sum() + long_cycles(cycles.radius, components.n_components[0])
