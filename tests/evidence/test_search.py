@@ -77,29 +77,6 @@ def test_selection_keeps_what_is_needed_and_nothing_else():
     assert (chosen.edge_evidence[truth] > chosen.edge_evidence[~truth].max() + 3).all()
 
 
-def wide_table() -> tuple[np.ndarray, np.ndarray]:
-    """A last column that two of the first 25 cause, and the graph in which all of them do."""
-    rng = np.random.default_rng(0)
-    causes = rng.normal(size=(300, 25))
-    last = np.sin(2 * causes[:, 3]) + causes[:, 7] ** 2 + 0.2 * rng.normal(size=300)
-    start = np.zeros((26, 26), dtype=bool)
-    start[:25, 25] = True
-    return np.column_stack([causes, last]), start
-
-
-def test_of_many_candidates_all_are_looked_at_even_if_none_is_promising(monkeypatch):
-    monkeypatch.setattr(LocalScores, "promise", lambda scores, *_: np.full(scores.n_variables, -np.inf))
-    assert np.argwhere(select(*wide_table()).adjacency).tolist() == [[3, 25], [7, 25]]
-
-
-def test_of_many_candidates_required_ones_stay():
-    values, start = wide_table()
-    required = np.zeros_like(start)
-    required[11, 25] = True
-    found = select(values, start, required=required).adjacency
-    assert np.argwhere(found).tolist() == [[3, 25], [7, 25], [11, 25]]
-
-
 @pytest.mark.parametrize("n", [300, 900])
 def test_giving_hopeless_fits_up_changes_no_choice(n, monkeypatch):
     """With all rows at once, and with hyper-parameters from two of three blocks."""

@@ -14,8 +14,6 @@ _FLAT = np.log(10.0)
 """Length scale from which an input hardly matters."""
 _EXPLAINED = np.log(0.5)
 """Few rows are trusted about what hardly matters if they leave less of the variance than this unexplained."""
-_MANY = 20
-"""Candidates from which a child first takes the promising ones, a few at a time, and then looks at all the others."""
 _PROMISING, _AT_ONCE = 2.0, 4
 """Standard deviations from which a candidate is tried as a further parent, and how many are at once."""
 
@@ -26,16 +24,12 @@ def choose(
     """The parents that a child needs of those given, and of `further` candidates (d,) those that promise something.
 
     What few rows find flat is put back among the further candidates; all rows then say whether it promises anything.
-    The most promising are tried together, again and again, until none of them stays and the rest promises less. Of
-    many parents these come first, and then all the others at once: a fit of so many inputs is dear, and mostly in vain.
+    The most promising are tried together, again and again, until none of them stays and the rest promises less.
     `near` are parents whose fit is a good start.
     """
     untried = further.copy()
     untried[list(parents)] = True
-    if len(parents) > _MANY:
-        waiting, parents = parents, tuple(sorted({*near, *required}))
-    else:
-        waiting, parents = (), _thin(scores, child, parents, required, near)
+    parents = _thin(scores, child, parents, required, near)
     while True:
         untried[list(parents)] = False
         if _in_vain(scores, child, parents, required, near):
@@ -45,14 +39,9 @@ def choose(
         promise = scores.promise(child, found)
         promising = np.flatnonzero(untried & (promise > _PROMISING)).tolist()
         more = sorted(promising, key=lambda i: -promise[i])[:_AT_ONCE]
-        if more and (found != near or promise[more[0]] >= scores.promising):
-            parents = tuple(sorted((*found, *more)))
-        elif waiting:
-            parents = _thin(scores, child, tuple(sorted({*found, *waiting})), required | {*found}, found)
-            waiting = ()
-        else:
+        if not more or (found == near and promise[more[0]] < scores.promising):
             return found
-        near = found
+        near, parents = found, tuple(sorted((*found, *more)))
 
 
 def eliminate(scores: LocalScores, child: int, parents: Parents, required: frozenset[int], near: Parents) -> Parents:
