@@ -1,14 +1,25 @@
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+from grandag.executors import cluster
+
 # No test may depend on how fast the machine is, nor examples on how long it takes to draw them.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 
 SHARED = Path(__file__).parents[2] / "shared"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patience() -> Iterator[None]:
+    """Also where the machine is busy, a scheduler that is there answers in time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cluster, "_PATIENCE", 60)
+        yield
 
 
 @pytest.fixture

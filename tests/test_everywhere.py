@@ -111,9 +111,9 @@ def test_two_first_compilations_at_once_and_every_kind_of_cache(everything, tmp_
     """Both begin with an empty cache; a third process finds it full, a fourth full and read-only."""
     place = tmp_path / "cache"
     both = [start(NUMBA_CACHE_DIR=str(place)) for _ in range(2)]
-    for found, errors in map(answer, both):
-        assert "Compiling the engine" in errors
-        assert found == everything
+    answers = [answer(process) for process in both]
+    assert [found for found, _ in answers] == [everything] * 2
+    assert any("Compiling the engine" in errors for _, errors in answers)  # the other may have come late
     assert answer(start(NUMBA_CACHE_DIR=str(place))) == (everything, "")
     prefix = (shutil.which("setpriv"), "--bounding-set", "-dac_override") if os.getuid() == 0 else ()
     if None in prefix:

@@ -1,6 +1,7 @@
 """The progress line, drawn on terminals of any width."""
 
 import io
+import re
 
 import pytest
 from rich.console import Console
@@ -20,7 +21,7 @@ def shown(progress: Progress, width: int) -> str:
 def test_stage_and_time_are_seen_at_any_width(width):
     everything = Progress("train", 12_345, 100_000, h=1.2e-5, held_out=-1.234, n_edges=1, evidence=-12_345.6)
     lines = shown(everything, width).splitlines()
-    assert any("Training" in line and "0:00:00" in line and "12,345/100,000" in line for line in lines)
+    assert any(re.search(r"Training.* 0:0\d:\d\d", line) and "12,345/100,000" in line for line in lines)
     assert all(len(line) <= width + 20 for line in lines)  # with what moves the cursor
 
 

@@ -80,10 +80,11 @@ def test_all_names_of_results_are_known(table, tmp_path):
     assert {path.name for path in (tmp_path / "new").iterdir()} == set(RESULT_FILES)
 
 
-def write_for_ever(model, directory, saved):
+def write_for_ever(model, directory, saved, first_is_written):
     for version in range(10**9):
         write_results(FitSummary(model, f"version {version}"), directory)
         model.save(saved)
+        first_is_written.set()
 
 
 def test_killed_while_writing(table, tmp_path):
@@ -93,9 +94,12 @@ def test_killed_while_writing(table, tmp_path):
     directory, saved = tmp_path / "result", tmp_path / "model.npz"
     write_results(FitSummary(model, "old"), directory)
     model.save(saved)
+    fork = multiprocessing.get_context("fork")
     for number in range(20):
-        writer = multiprocessing.get_context("fork").Process(target=write_for_ever, args=(model, directory, saved))
+        first_is_written = fork.Event()
+        writer = fork.Process(target=write_for_ever, args=(model, directory, saved, first_is_written))
         writer.start()
+        first_is_written.wait()
         time.sleep(rng.uniform(0.0, 0.2))
         os.kill(writer.pid, signal.SIGKILL if number % 2 else signal.SIGTERM)
         writer.join()

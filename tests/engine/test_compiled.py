@@ -6,16 +6,20 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 import numba
 import numpy as np
 import pytest
+from llvmlite.binding import ffi
+from numba.core.compiler_lock import global_compiler_lock
 
 import grandag
 from grandag.engine import cache
 from grandag.engine.compiled import announcing_compilation, compiled
 from grandag.engine.optimiser import rmsprop
+from grandag.engine.threads import run_together
 from grandag.evidence.optimiser import _update as evidence_update
 
 LIBRARY = Path(grandag.__file__).parent
@@ -219,6 +223,48 @@ def test_a_damaged_cache_is_rebuilt(tmp_path):
     assert "is damaged; it is compiled anew" in second.stderr
     assert third.stderr == ""
     assert first.stdout == second.stdout == third.stdout
+
+
+LOCKS = [global_compiler_lock, ffi.lib._lock]
+
+
+@pytest.fixture(params=LOCKS, ids=["numba", "llvmlite"])
+def taken(request):
+    """Take a lock of the compiler's, and be interrupted before that is noted."""
+    lock = request.param
+
+    def take(then=lambda: None):
+        lock.__enter__()
+        then()
+        raise KeyboardInterrupt
+
+    yield take, lock._lock
+    while lock._lock._is_owned():
+        lock._lock.release()
+
+
+def test_ctrl_c_leaves_no_lock_to_the_other_threads(taken):
+    """They would wait for it for ever, and so would the pool that they are in."""
+    take, lock = taken
+    is_taken, was_free = threading.Event(), []
+
+    def function(thread, *_):
+        if thread == 0:
+            take(is_taken.set)
+        is_taken.wait()
+        was_free.append(lock.acquire(timeout=60))
+        lock.release()
+
+    with pytest.raises(KeyboardInterrupt):
+        run_together(function, [None, None])
+    assert was_free == [True]
+
+
+def test_ctrl_c_leaves_no_lock_to_later_fits(taken):
+    take, lock = taken
+    with pytest.raises(KeyboardInterrupt), announcing_compilation():
+        take()
+    assert not lock._is_owned()
 
 
 def test_threads_do_not_leave_settings_behind():

@@ -11,7 +11,6 @@ from types import SimpleNamespace
 import pytest
 
 from grandag.executors import ClusterError, cluster_size
-from grandag.executors import cluster as dask_cluster
 from tests.executors.machinery import wait_for
 
 ROOT = Path(__file__).parents[2]
@@ -58,23 +57,15 @@ def n_threads(address):
         return cluster_size(address)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def patience():
-    """Also where the machine is busy, a scheduler that is there answers in time."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dask_cluster, "_PATIENCE", 60)
-        yield
-
-
 @pytest.fixture(scope="session")
-def cluster(tmp_path_factory, patience):
+def cluster(tmp_path_factory):
     """A cluster that tests leave as it is."""
     with running_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
         yield cluster
 
 
 @pytest.fixture
-def own_cluster(tmp_path, patience):
+def own_cluster(tmp_path):
     """A cluster of which a test may kill what it likes."""
     with running_cluster(tmp_path) as cluster:
         yield cluster

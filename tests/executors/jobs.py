@@ -5,6 +5,7 @@ import signal
 import time
 
 from grandag.parameters import ParameterError
+from grandag.writing import write_text
 
 
 def add(job, shared):
@@ -30,6 +31,12 @@ def wait_for_ever(*_):
     """Until somebody kills the process."""
     while True:
         time.sleep(60)
+
+
+def say_and_wait(file):
+    """Until somebody kills the process, whose number is in the file as soon as there is one."""
+    write_text(file, str(os.getpid()))
+    wait_for_ever()
 
 
 class OddError(Exception):

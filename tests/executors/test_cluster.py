@@ -2,10 +2,8 @@
 
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing, suppress
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +15,7 @@ from grandag.parameters import ParameterError
 from grandag.reproduction.plan import plan
 from grandag.reproduction.rendering import to_csv
 from grandag.reproduction.run import Execution
+from grandag.reproduction.store import Store
 from grandag.reproduction.tabulate import tabulate
 from grandag.reproduction.tasks import work
 from tests.command import GRANDAG
@@ -68,22 +67,26 @@ def test_jobs_are_taken_when_there_is_a_place(cluster):
 
 @needs_proc
 @pytest.mark.parametrize("how", ["leaving", "death"])
-def test_what_nobody_waits_for_is_ended(cluster, how):
-    """By whoever leaves early; and where the program that asked was killed."""
+def test_what_nobody_waits_for_is_ended(cluster, tmp_path, how):
+    """By whoever leaves early; and where the program that asked was killed. Both happen when the endless job runs."""
+    said = tmp_path / "pid"
     code = (
-        "import sys, threading; from grandag.executors import open_executor; from tests.executors.jobs import *\n"
+        "import sys; from grandag.executors import open_executor; from tests.executors.jobs import say_and_wait\n"
         "with open_executor(cluster=sys.argv[1]) as executor:\n"
-        "    running = executor.run(lambda job, _: job or wait_for_ever(), [1, 0, 0])\n"
+        f"    running = executor.run(lambda job, _: job or say_and_wait({str(said)!r}), [1, 0])\n"
         "    print(next(running), flush=True)\n"
-        "    if sys.argv[2] == 'death': threading.Event().wait()\n"
+        "    sys.stdin.read()\n"
     )
-    command = [sys.executable, "-c", code, cluster.address, how]
-    with subprocess.Popen(command, cwd=Path(__file__).parents[2], stdout=subprocess.PIPE) as program:
+    command = [sys.executable, "-c", code, cluster.address]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=Path(__file__).parents[2], **pipes) as program:
         assert program.stdout.readline() == b"(1, 1)\n"
-        working = [child for worker in cluster.workers for child in children(worker.pid)]
-        assert working
-        program.kill() if how == "death" else program.wait()
-    wait_for(lambda: sum(map(is_alive, working)) < len(working))
+        wait_for(said.exists)
+        working = int(said.read_text())
+        assert is_alive(working)
+        if how == "death":
+            program.kill()
+    wait_for(lambda: not is_alive(working))
     with open_executor(cluster=cluster.address, time_limit=LONG) as executor:
         assert dict(executor.run(add, [1, 2])) == {1: 1, 2: 2}
 
@@ -119,24 +122,49 @@ def test_all_workers_lost(own_cluster, shared):
     assert sorted(finished) == [(job, job + (0 if shared is None else SHARED.sum())) for job in range(8)]
 
 
+KILLS = """
+import os, signal, sys
+from grandag.cli import main
+from grandag.executors import cluster
+from grandag.reproduction.store import Store
+
+cluster._PATIENCE = 60
+
+put, pids = Store.put, [int(word) for word in sys.argv.pop(1).split(",")]
+
+def put_and_kill(store, *arguments):
+    put(store, *arguments)
+    if len(store) == 2:
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+
+Store.put = put_and_kill
+main()
+"""
+"""The command line, which kills these processes when its store has two rows."""
+
+PAPER = ["paper", "table1", "--methods", "random", "--graphs", "ER1", "--nodes", "10", "--datasets", "12", "--quiet"]
+
+
+def start_and_kill(processes, *arguments):
+    pids = ",".join(str(process.pid) for process in processes)
+    command = [sys.executable, "-c", KILLS, pids, *PAPER, *map(str, arguments)]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+
+
 @pytest.mark.slow
 def test_the_papers_tables_when_all_workers_are_lost(own_cluster, tmp_path):
     """In the middle of a run, which goes on with a new worker: the tables of this machine."""
-    command = [GRANDAG, "paper", "table1", "--methods", "random", "--graphs", "ER1", "--nodes", "10"]
-    command += ["--datasets", "40", "--quiet"]
     there, here = (["--output", str(tmp_path / name), "--store", str(tmp_path / f"{name}.sqlite")] for name in "ab")
-    process = subprocess.Popen([*command, *there, "--cluster", own_cluster.address], stderr=subprocess.PIPE, text=True)
-    wait_for(lambda: n_stored(tmp_path / "a.sqlite") > 1)
-    for worker in own_cluster.workers[:2]:
-        worker.kill()
+    lost = own_cluster.workers[:2]
+    process = start_and_kill(lost, *there, "--cluster", own_cluster.address)
+    for worker in lost:
         worker.wait()
-    n_before = n_stored(tmp_path / "a.sqlite")
-    assert n_before < 40
     own_cluster.start_worker()
     _, errors = process.communicate()
     assert (process.returncode, errors) == (0, "")
-    assert n_stored(tmp_path / "a.sqlite") == 40
-    assert subprocess.run([*command, *here]).returncode == 0
+    assert n_stored(tmp_path / "a.sqlite") == 12
+    assert subprocess.run([GRANDAG, *PAPER, *here]).returncode == 0
     assert (tmp_path / "a" / "table1.csv").read_text() == (tmp_path / "b" / "table1.csv").read_text()
 
 
@@ -168,21 +196,16 @@ def test_a_lost_cluster(own_cluster, lost):
 @pytest.mark.parametrize("lost", ["scheduler", "everything"])
 def test_a_lost_scheduler_is_said_in_one_sentence(own_cluster, tmp_path, lost):
     """What was finished is in the store, and the same command goes on without the cluster: the table is the same."""
-    command = [GRANDAG, "paper", "table1", "--methods", "random", "--graphs", "ER1", "--nodes", "10"]
-    command += ["--datasets", "40", "--quiet", "--output", str(tmp_path / "results"), "--store"]
-    process = subprocess.Popen(
-        [*command, str(tmp_path / "store.sqlite"), "--cluster", own_cluster.address], stderr=subprocess.PIPE, text=True
-    )
-    wait_for(lambda: n_stored(tmp_path / "store.sqlite") > 1)
-    for gone in [own_cluster.scheduler] if lost == "scheduler" else [own_cluster.scheduler, *own_cluster.workers]:
-        gone.kill()
+    command = [GRANDAG, *PAPER, "--output", str(tmp_path / "results"), "--store"]
+    gone = [own_cluster.scheduler] if lost == "scheduler" else [own_cluster.scheduler, *own_cluster.workers]
+    process = start_and_kill(gone, "--store", tmp_path / "store.sqlite", "--cluster", own_cluster.address)
     _, errors = process.communicate()
     assert process.returncode == 1, errors
     assert errors.count("\n") == 1, errors
     assert (
         f"The cluster at {own_cluster.address!r} is gone. Finished jobs are stored: run it again to continue." in errors
     )
-    assert 1 < n_stored(tmp_path / "store.sqlite") < 40
+    assert 2 <= n_stored(tmp_path / "store.sqlite") < 12
     assert subprocess.run([*command, str(tmp_path / "store.sqlite")]).returncode == 0
     continued = (tmp_path / "results" / "table1.csv").read_text()
     assert subprocess.run([*command, str(tmp_path / "fresh.sqlite")]).returncode == 0
@@ -190,11 +213,8 @@ def test_a_lost_scheduler_is_said_in_one_sentence(own_cluster, tmp_path, lost):
 
 
 def n_stored(path) -> int:
-    if not path.exists():
-        return 0
-    with closing(sqlite3.connect(path)) as database, suppress(sqlite3.OperationalError):  # it is just being made
-        return database.execute("SELECT count(*) FROM results").fetchone()[0]
-    return 0
+    with Store(path) as store:
+        return len(store)
 
 
 def test_workers_of_another_version_are_refused():

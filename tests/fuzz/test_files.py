@@ -1,12 +1,17 @@
 """Whatever a file holds: it is used, or one short sentence of ours refuses it, within seconds and a gigabyte."""
 
+import gzip
+import io
 import json
+import pickle
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import grandag
 from tests.command import run
 from tests.fuzz import files
 
@@ -73,6 +78,44 @@ def test_arrays_are_refused_for_what_they_claim(tmp_path, number, message):
     for read in (files.read_as_table, files.read_as_graph):
         with pytest.raises(files.OURS, match=message):
             read(path)
+
+
+class Runs:
+    """Unpickling it leaves a file."""
+
+    def __init__(self, trace):
+        self.trace = trace
+
+    def __reduce__(self):
+        return Path.touch, (self.trace,)
+
+
+def test_no_file_runs_code(tmp_path):
+    """Neither a pickled object nor an array of such, by any name, with which numpy and pandas would run it."""
+    trace = tmp_path / "trace"
+    array, pickled = files.npy(np.array([[Runs(trace)]], dtype=object)), pickle.dumps(Runs(trace))
+    archive = files.zipped({"data.npy": array, "names.npy": array, "format.npy": array})
+    for name in (
+        "t.npy",
+        "t.npz",
+        "t.csv",
+        "t.tsv",
+        "t.parquet",
+        "t.pkl",
+        "g.json",
+        "g.graphml",
+        "g.gml",
+        "k.toml",
+        "k.txt",
+    ):
+        for content in (array, pickled, archive, gzip.compress(pickled)):
+            (tmp_path / name).write_bytes(content)
+            for read in (*files.READERS.values(), grandag.load):
+                with pytest.raises(ValueError):
+                    read(tmp_path / name)
+    assert not trace.exists()
+    np.load(io.BytesIO(array), allow_pickle=True)
+    assert trace.exists(), "they would leave no trace"
 
 
 def test_graphs_of_too_many_nodes_are_refused(tmp_path, monkeypatch):

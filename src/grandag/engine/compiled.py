@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from llvmlite.binding import ffi
 from numba import njit
 from numba.core import event
+from numba.core.compiler_lock import global_compiler_lock
 
 from grandag.engine.cache import CodeCache
 
-__all__ = ["announcing_compilation", "compiled", "inlined"]
+__all__ = ["announcing_compilation", "compiled", "inlined", "let_others_compile"]
 
 _logger = logging.getLogger("grandag")
 
@@ -51,8 +53,22 @@ def announcing_compilation() -> Iterator[None]:
 
     Once for each part of the library that takes long, when it begins.
     """
-    with event.install_listener("numba:compile", _Announcer()):
-        yield
+    try:
+        with event.install_listener("numba:compile", _Announcer()):
+            yield
+    finally:
+        let_others_compile()
+
+
+def let_others_compile() -> None:
+    """Release numba's locks where this thread, which compiles nothing now, still holds them.
+
+    Ctrl-C may come after it has taken one and before it has noted so; other threads would wait for ever.
+    """
+    locks: tuple[Any, ...] = (global_compiler_lock._lock, ffi.lib._lock._lock)
+    for lock in locks:
+        while lock._is_owned():
+            lock.release()
 
 
 _EVIDENCE = "grandag.evidence"

@@ -17,7 +17,7 @@ import numpy as np
 from numba.core import types
 from numba.extending import intrinsic
 
-from grandag.engine.compiled import compiled, inlined
+from grandag.engine.compiled import compiled, inlined, let_others_compile
 
 __all__ = ["new_barrier", "run_together", "share", "wait"]
 
@@ -32,7 +32,7 @@ def run_together(
     """Call `function(thread, n_threads, own[thread], *shared)` in all threads at once; the result of thread 0.
 
     If this thread does not get as far as its own call, by Ctrl-C or because no thread can be started, the others are
-    told so through the `barrier` at which they wait for it.
+    told so through the `barrier` at which they wait for it, and find no lock of numba's that it left closed.
     """
     n_threads = len(own)
     if n_threads == 1:
@@ -44,6 +44,7 @@ def run_together(
         except BaseException:
             if barrier is not None:
                 barrier[_CALLED_OFF] = 1
+            let_others_compile()
             raise
         for other in others:
             other.result()

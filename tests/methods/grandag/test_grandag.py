@@ -1,6 +1,7 @@
 """The estimator as a user meets it."""
 
 import functools
+import gc
 import json
 import pickle
 import signal
@@ -497,9 +498,14 @@ def test_method_names():
 
 @pytest.fixture
 def ctrl_c_interrupts():
-    """Also in a process that was started in the background, where shells let it ignore Ctrl-C."""
+    """Also in a process that was started in the background, where shells let it ignore Ctrl-C.
+
+    Without the garbage collector: Python drops an exception that comes inside one of its callbacks.
+    """
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    gc.disable()
     yield
+    gc.enable()
     signal.signal(signal.SIGINT, handler)
 
 
@@ -508,7 +514,7 @@ def ctrl_c_interrupts():
 def test_interrupt_with_threads(rng):
     """Signals at random moments, several networks per thread: nothing hangs, no thread is left.
 
-    One may be lost: Python drops an exception that comes inside a callback of its garbage collector.
+    One may be lost, as in the callback of a weak reference, where Python drops exceptions too.
     """
     values, n_interrupted = rng.normal(size=(200, 24)), 0
     for delay in rng.uniform(0.01, 0.15, size=15):
