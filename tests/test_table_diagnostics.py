@@ -132,6 +132,10 @@ def test_an_intervention_far_outside_of_the_data(rng):
     with pytest.warns(UserWarning, match=r"outside of the data: x = 20 \(the table has 0\.\d+ to 9\.\d+\)") as caught:
         model.intervene({"x": 20.0})
     assert caught[0].filename == __file__
+    refits = [model, model]
+    with pytest.warns(UserWarning, match=r"x = -20 .*, x = 20 .*: choose values that the table has\.") as caught:
+        model.average_effect("x", "y", low=-20.0, high=20.0, resamples=refits)
+    assert [warning.filename for warning in caught] == [__file__]  # once, not for every refit
 
 
 LONG = 20_000

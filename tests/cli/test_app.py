@@ -418,7 +418,32 @@ def test_effect_with_its_interval(table):
     sentence = run(*arguments, "--low", 0, "--high", 0.5, "--prune-cutoff", 0.01).stdout
     assert sentence.startswith("Setting dose to 0.5 instead of 0 changes the mean of response by 0.")
     assert "; 90% of 4 refits give " in sentence
-    assert "did you mean 'dose'" in run(*arguments[:2], "--of", "doze", *arguments[4:]).stderr
+
+
+def test_an_effect_says_what_a_fit_says(table, monkeypatch):
+    """Notes, reasons to doubt the graph, and an intervention far from the data, each once and in words."""
+    frame = pd.read_csv(table)
+    frame.iloc[3, 1] = np.nan
+    frame.assign(flag=np.arange(len(frame)) % 2).to_csv(table.with_name("gaps_of_effect.csv"), index=False)
+    ends = ("--of", "dose", "--on", "response", "--low", 0, "--high", 1000)
+    arguments = (
+        "effect", table.with_name("gaps_of_effect.csv"), "--method", "ges", "--missing", "drop", "--resamples", 3,
+        "--n-jobs", 1,
+    )  # fmt: skip
+    process = run(*arguments, *ends)
+    assert "Note: Dropped 1 of 1,000 rows, which have missing or infinite values." in process.stdout.splitlines()
+    kinds = ("The intervention is outside of the data: dose = 1000", "Columns have few distinct values: 'flag'")
+    first, second = process.stderr.splitlines()
+    assert first.startswith(f"Warning: {kinds[0]}")
+    assert second.startswith(f"Warning: {kinds[1]}")
+    facts = json.loads(run(*arguments, *ends, "--json").stdout)
+    assert [concern["kind"] for concern in facts["warnings"]] == ["far intervention", "discrete columns"]
+    assert any(note.startswith("Dropped 1 of 1,000 rows") for note in facts["notes"])
+    monkeypatch.setattr(grandag.GES, "fit", lambda *_, **__: pytest.fail("unknown columns are named before the fit"))
+    for wrong in (("--of", "doze", "--on", "response"), ("--of", "dose", "--on", "respond")):
+        process = run(*arguments, *wrong)
+        assert process.returncode == 1
+        assert "did you mean '" in process.stderr
 
 
 def test_columns(table):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from grandag.resampling import Confidence
     from grandag.table import Table
 
-__all__ = ["DATA_HELP", "DEFAULT_METHOD", "METHOD_NAMES", "fit", "learn", "show"]
+__all__ = ["DATA_HELP", "DEFAULT_METHOD", "METHOD_NAMES", "Preset", "fit", "learn", "show"]
 
 DEFAULT_METHOD = "grandag"
 _MOST_RECORDED = 200
@@ -46,6 +46,14 @@ class ResampleKind(StrEnum):
 
 
 DATA_HELP = "A CSV, TSV or Parquet file with a header, a .npy file, or the name of a bundled data set."
+Preset = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="'default'; 'fast' for GraN-DAG without the search by evidence; or 'paper' for the recipe behind the "
+        "paper's tables. Options override it.",
+    ),
+]
 METHOD_HELP = " ".join(f"{method.description}." for method in METHODS.values())
 
 
@@ -56,14 +64,7 @@ def fit(
         str,
         typer.Option(metavar=METHOD_NAMES, help=f"{METHOD_HELP} `--method NAME --help` shows the options of a method."),
     ] = DEFAULT_METHOD,
-    preset: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="'default'; 'fast' for GraN-DAG without the search by evidence; or 'paper' for the recipe behind the "
-            "paper's tables. Options override it.",
-        ),
-    ] = "default",
+    preset: Preset = "default",
     seed: Seed = 0,
     n_jobs: Annotated[
         int | None,
@@ -151,7 +152,17 @@ def learn(model: StructureLearner, table: Table, *, quiet: bool, for_report: boo
     model.set_params(**before)
 
 
-def _check_cluster(cluster: str | None, resamples: int) -> None:
+def _is_quick(model: StructureLearner, table: Table) -> bool:
+    """Do refits to halves of the rows take seconds? By sizes: a result must not depend on how fast a machine is.
+
+    Refined graphs have a check of their own.
+    """
+    n_rows, n_columns = table.values.shape
+    is_refined = model.get_params().get("refine", False)
+    return n_columns <= model.quick_up_to and n_rows <= _FEW_ROWS and not is_refined
+
+
+def _check_cluster(cluster: str | None, resamples: int | None) -> None:
     """Refuse a cluster that has nothing to do, or that is not there, before the fit."""
     if cluster is None:
         return
