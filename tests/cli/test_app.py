@@ -69,7 +69,9 @@ def test_no_name_is_broken_in_a_pipe(tmp_path):
     pd.DataFrame(nonlinear_chain(np.random.default_rng(1))[:, :2], columns=names).to_csv(
         tmp_path / "long.csv", index=False
     )
-    process = run("fit", tmp_path / "long.csv", "--method", "cam", env={**os.environ, "COLUMNS": "60"})
+    process = run(
+        "fit", tmp_path / "long.csv", "--method", "cam", "--resamples", 0, env={**os.environ, "COLUMNS": "60"}
+    )
     assert [line.split()[:2] for line in process.stdout.splitlines() if "_" in line] == [names]
     assert "2 nodes, 1 edge;" in process.stdout
     assert process.stdout.count("How far these edges depend on the sample is not known") == 1
@@ -184,7 +186,8 @@ def test_files_and_page_share_one_drawing(table, tmp_path, monkeypatch):
     monkeypatch.setattr(
         overview, "to_svg", lambda *arguments, **options: drawn.append(1) or real(*arguments, **options)
     )
-    run("fit", table, "--method", "cam", "--output", tmp_path / "results", "--report", tmp_path / "page.html")
+    places = ("--output", tmp_path / "results", "--report", tmp_path / "page.html")
+    run("fit", table, "--method", "cam", "--resamples", 0, *places)
     assert len(drawn) == 1
     assert (tmp_path / "results" / "graph.svg").read_text().strip()[-6:] == "</svg>"
 
@@ -703,6 +706,27 @@ def test_resamples(table, tmp_path):
     process = run("fit", table, "--method", "cam", "--resamples", -2)
     assert process.returncode == 2
     assert "--resamples" in process.stderr
+
+
+def test_quick_methods_are_refitted_to_halves_of_the_rows(table, tmp_path, monkeypatch):
+    """By the sizes of the table, so that the result does not depend on how fast the machine is."""
+    process = run("fit", table, "--method", "ges", "--output", tmp_path / "results")
+    assert "Note: Frequencies are from 4 refits on halves of the rows." in process.stdout.splitlines()
+    assert process.stdout.count("Frequency is the share of the refits that have the edge") == 1
+    assert "depend on the sample is not known" not in process.stdout
+    assert "frequency" in pd.read_csv(tmp_path / "results" / "edges.csv").columns
+    assert ", frequency " in (tmp_path / "results" / "graph.svg").read_text()
+    for arguments in (("ges", "--resamples", 0), ("random", "--n-edges", 2)):
+        process = run("fit", table, "--method", *arguments)
+        assert "depend on the sample is not known" in process.stdout
+    rows = np.random.default_rng(0).normal(size=(60, 21))
+    pd.DataFrame(rows, columns=[f"x{k}" for k in range(21)]).to_csv(tmp_path / "wide.csv", index=False)
+    pd.read_csv(table).head(12).to_csv(tmp_path / "short.csv", index=False)
+    for name in ("wide.csv", "short.csv"):  # too many columns, and halves that are too short
+        process = run("fit", tmp_path / name, "--method", "ges")
+        assert (process.returncode, "refits on halves" in process.stdout) == (0, False)
+    monkeypatch.setattr("grandag.cli.fit._FEW_ROWS", 999)
+    assert "refits on halves" not in run("fit", table, "--method", "ges").stdout
 
 
 @pytest.mark.parametrize("file_format", ["csv", "npy"])

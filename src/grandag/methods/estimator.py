@@ -106,6 +106,8 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     """The class of the conditionals that `learn` returns, or a union of classes; constant columns have their own."""
     checks_noise: ClassVar[bool] = True
     """Look at the noise at the end of a fit; where that would take longer than the fit, `check_noise` is for users."""
+    quick_up_to: ClassVar[int] = 0
+    """Columns up to which a fit takes about a second: `grandag fit` then refits to halves of the rows."""
     presets: ClassVar[tuple[str, ...]] = ("default", "paper")
     recorded_for_reports: ClassVar[Mapping[str, Any]] = {}
     """Parameters that make a fit keep what only a report shows."""
