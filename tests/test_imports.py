@@ -41,8 +41,8 @@ LAYERS = (
 """The rooms from bottom to top: a room imports from its own layer and from those below it."""
 
 IMPORTS = {
-    "cli": "comparison datasets executors graph learned methods metrics overview parameters progress reading "
-    "refinement report reproduction resampling showing simulate table tuning version wording writing",
+    "cli": "comparison datasets diagnostics executors graph learned methods metrics overview parameters progress "
+    "reading refinement report reproduction resampling showing simulate table tuning version wording writing",
     "comparison": "executors graph knowledge learned methods parameters progress table tuning wording",
     "datasets": "",
     "diagnostics": "gam table wording",

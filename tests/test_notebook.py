@@ -4,6 +4,7 @@ import pytest
 
 from grandag import CAM, confidence, datasets
 from grandag.gam import SplineTable
+from grandag.model import Effect
 
 CODE = """
 import grandag
@@ -81,6 +82,9 @@ def test_results_are_short_in_words():
     assert repr(SplineTable(data).regress("Akt", ["PKA", "Erk"])) == "<AdditiveFit: Akt ~ s(PKA) + s(Erk), 853 rows>"
     refits = confidence(CAM(max_parents=1), data, 2, random_state=1, n_jobs=1)
     assert repr(refits).startswith("<Confidence: 2 refits (bootstrap), ")
+    assert repr(Effect("a", "b", 0.0, 1.0, 1 / 3)) == "<Effect of a on b: 0.3333>"
+    effect = Effect("a", "b", 0.0, 1.0, 1 / 3, (0.1, 2 / 3), 0.9, 20)
+    assert repr(effect) == "<Effect of a on b: 0.3333, 90% of 20 refits 0.1 to 0.6667>"
 
 
 def test_a_drawing_is_saved_by_its_ending(tmp_path):

@@ -178,5 +178,8 @@ def test_an_unknown_column_is_named():
     frame = pd.DataFrame([[1, 2]], columns=["gene1", "dose"])
     with pytest.raises(TableError, match=r"no column 'doze'; did you mean 'dose'\?"):
         select_columns(frame, None, "doze")
-    with pytest.raises(TableError, match=r"no column 'x\*': it has gene1, dose\."):
+    many = pd.DataFrame(np.ones((2, 12)), columns=[f"a, {k}" for k in range(12)])
+    with pytest.raises(TableError, match=r"no column 'x': it has 'a, 0', 'a, 1', .*, 'a, 9' and 2 more\."):
+        select_columns(many, "x", None)
+    with pytest.raises(TableError, match=r"no column 'x\*': it has 'gene1', 'dose'\."):
         select_columns(frame, "x*", None)

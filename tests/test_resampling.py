@@ -1,10 +1,13 @@
 """Confidence by refits: counts, consensus, repeatability, and what the command line shows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from grandag import CAM, GraNDAG, TrainingError, confidence
+from grandag import CAM, PC, GraNDAG, TrainingError, confidence
+from grandag.diagnostics import Concern
 from grandag.graph import is_acyclic
 from grandag.learned import Learned
 from grandag.parameters import ParameterError
@@ -116,6 +119,44 @@ def test_directions_that_refits_turn_round_are_a_concern(chain):
     assert "a -> b (25% of the refits, 75% the other way)" in concern.message
     assert dict(refits.consensus_graph().edges) == {("b", "a"): {"frequency": 0.75, "reverse_frequency": 0.25}}
     assert "stroke-dasharray" in model.plot().svg
+
+
+def test_many_edges_that_few_refits_have_are_a_concern(chain):
+    """They take the place of what halves of the rows said of single edges."""
+    model = CAM(knowledge={"required": [("a", "b"), ("b", "c")]}).fit(chain)
+    said_before = Concern("unstable edges", ("a",), {}, "Halves of the rows do not keep many edges.")
+    learned = replace(model.learned_, concerns=(said_before,))
+    both = np.zeros((3, 3), dtype=bool)
+    both[0, 1] = both[1, 2] = True
+    one = both & (np.arange(3) == 1)
+    model.learned_ = learned
+    attach(model, Confidence(model.names_, "bootstrap", 4, np.array([both, both, one, one]), np.ones((4, 3, 3))))
+    (concern,) = model.warnings_
+    assert (concern.kind, concern.numbers) == ("unstable edges", {"b -> c": {"kept": 0.5}})
+    assert concern.message.startswith(
+        "1 of 2 edges is in at most half of 4 refits on bootstrap samples: 'b -> c' (50%)."
+    )
+    assert "Another sample might not show them" in concern.message
+    model.learned_ = learned
+    attach(model, Confidence(model.names_, "restarts", 4, np.array([both, both, both, one]), np.ones((4, 3, 3))))
+    assert model.warnings_ == []
+    model.learned_ = learned
+    attach(model, Confidence(model.names_, "restarts", 2, np.array([both, one]), np.ones((2, 3, 3))))
+    assert "Another random state might not show them" in model.warnings_[0].message
+
+
+def test_undirected_edges_are_unstable_if_few_refits_have_them_at_all():
+    pair, none = np.array([[False, True], [True, False]]), np.zeros((2, 2), dtype=bool)
+
+    def concerns_after(*adjacencies):
+        model = PC()
+        model.learned_ = Learned(("a", "b"), pair, np.ones((2, 2)), "cpdag")
+        attach(model, Confidence(("a", "b"), "subsample", 4, np.array(adjacencies), np.ones((4, 2, 2))))
+        return [concern.message for concern in model.warnings_]
+
+    assert concerns_after(pair, np.triu(pair), np.tril(pair), pair) == []
+    (message,) = concerns_after(pair, np.triu(pair), none, none)
+    assert message.startswith("1 of 1 edge is in at most half of 4 refits on halves of the rows: 'a -- b' (50%).")
 
 
 def test_progress_and_interruption(chain):

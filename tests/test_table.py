@@ -67,6 +67,15 @@ def test_text_column(frame, convert):
 
 
 @pytest.mark.parametrize("convert", [lambda f: f, pl.from_pandas])
+def test_all_text_columns_are_named_at_once(frame, convert):
+    texts = {f"t{k}": f"word {k}" for k in range(7)}
+    with pytest.raises(TableError) as error:
+        as_table(convert(frame.assign(**texts)))
+    assert str(error.value).startswith("7 columns do not hold numbers: 't0' (type ")
+    assert "for example 'word 4') and 2 more. Leave them out (--exclude)" in str(error.value)
+
+
+@pytest.mark.parametrize("convert", [lambda f: f, pl.from_pandas])
 def test_dates(frame, convert):
     with pytest.raises(TableError, match=r"Column 'day' does not hold numbers \(type [Dd]atetime"):
         as_table(convert(frame.assign(day=pd.Timestamp("2020-01-01"))))

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from grandag import CAM, DoubtWarning
+from grandag import CAM, PC, DoubtWarning
 from grandag.table import as_table
 from grandag.table_diagnostics import discrete_columns, order_concerns, table_concerns
 
@@ -57,6 +57,14 @@ def test_near_constant_columns(columns):
     assert concern.numbers == {"rare": {"share": 296 / 300}}
     assert "'rare' (one value in 98.7% of the rows)" in concern.message
     assert "near-constant columns" not in found({**columns, "half": np.arange(300) % 2})
+
+
+def test_odd_columns_are_accused_once(columns):
+    """Not as discrete, nor for the order of the rows: few other values side by side, and numbers that rise."""
+    frame = pd.DataFrame({**columns, "rare": np.arange(300) < 4, "id": np.arange(300)})
+    with pytest.warns(UserWarning, match="nearly constant"), pytest.warns(UserWarning, match="counts the rows"):
+        kinds = [concern.kind for concern in PC().fit(frame).warnings_]
+    assert sorted(kinds) == ["near-constant columns", "running number"]
 
 
 def test_one_hot_columns_are_named_together(columns, rng):
@@ -124,6 +132,10 @@ def test_an_intervention_far_outside_of_the_data(rng):
     with pytest.warns(UserWarning, match=r"outside of the data: x = 20 \(the table has 0\.\d+ to 9\.\d+\)") as caught:
         model.intervene({"x": 20.0})
     assert caught[0].filename == __file__
+    refits = [model, model]
+    with pytest.warns(UserWarning, match=r"x = -20 .*, x = 20 .*: choose values that the table has\.") as caught:
+        model.average_effect("x", "y", low=-20.0, high=20.0, resamples=refits)
+    assert [warning.filename for warning in caught] == [__file__]  # once, not for every refit
 
 
 LONG = 20_000

@@ -12,7 +12,7 @@ correction, and an effect that matters: more than 10 % of the variance of r or |
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ __all__ = [
     "constant_concerns",
     "copy_concerns",
     "graph_concerns",
+    "instability_concerns",
     "isolated_concerns",
     "noise_checks",
     "noise_concerns",
@@ -52,6 +53,9 @@ _PARTED = 0.5
 """Nats per row by which a variable's training likelihood has to exceed the held-out one."""
 _SURE = 3.0
 """Standard errors of the held-out mean by which it has to."""
+
+_KEPT, _MANY = 0.5, 0.2
+"""Share of halves or refits up to which an edge is unstable, and share of such edges above which that is said."""
 
 _SHOWN = 5
 """Names in one sentence; the others are in the numbers."""
@@ -192,6 +196,31 @@ def overfitting_concerns(training: np.ndarray, held_out: np.ndarray, names: Sequ
         "The log-likelihood per row is far higher in training than on rows held out: {}. Scores, samples and effects "
         "of new rows are less certain than the fit looks: get more rows, use fewer columns, or simpler functions.",
     )
+
+
+def instability_concerns(
+    shares: np.ndarray, names: Sequence[str], found: str, advice: str, *, undirected: np.ndarray | None = None
+) -> list[Concern]:
+    """A concern, if many of the edges are unstable; `shares` (d, d) are NaN where there is no edge.
+
+    `found` says what an edge is in, or what keeps it, at most half of the time, and `advice` what to do.
+    """
+    edges, n_edges = np.argwhere(shares <= _KEPT), int((~np.isnan(shares)).sum())
+    if len(edges) <= _MANY * n_edges:
+        return []
+    weakest = sorted(edges.tolist(), key=lambda edge: shares[tuple(edge)])
+    arrows = np.full(shares.shape, "->") if undirected is None else np.where(undirected, "--", "->")
+    table = pd.DataFrame(
+        {"kept": [shares[i, j] for i, j in weakest]},
+        index=[f"{names[i]} {arrows[i, j]} {names[j]}" for i, j in weakest],
+    )
+    (concern,) = concern_about(
+        "unstable edges",
+        table,
+        lambda row: f"{row['kept']:.0%}",
+        f"{len(edges)} of {counted(n_edges, 'edge')} {'is' if len(edges) == 1 else 'are'} {found}: {{}}. {advice}",
+    )
+    return [replace(concern, variables=tuple(dict.fromkeys(names[k] for edge in weakest for k in edge)))]
 
 
 def constant_concerns(values: np.ndarray, names: Sequence[str]) -> list[Concern]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -56,7 +56,7 @@ class Fixed:
         return n_parents == 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Effect:
     """E[outcome | do(cause = high)] - E[outcome | do(cause = low)], with a percentile interval over refitted models."""
 
@@ -68,6 +68,13 @@ class Effect:
     interval: tuple[float, float] | None = None
     level: float | None = None
     n_resamples: int = 0
+
+    def __repr__(self) -> str:
+        shown = f"<Effect of {self.cause} on {self.outcome}: {self.effect:.4g}"
+        if self.interval is None:
+            return f"{shown}>"
+        low, high = self.interval
+        return f"{shown}, {self.level:.0%} of {self.n_resamples} refits {low:.4g} to {high:.4g}>"
 
     def describe(self) -> str:
         """One sentence."""
@@ -127,15 +134,17 @@ class CausalModel:
         """The model in which these variables have been set from outside: no parent has a say in them any more."""
         if not isinstance(values, Mapping):
             raise ParameterError("values", f"must be a dictionary of names and numbers; got {values!r}.")
+        changed = self._set(values)
+        self._warn_outside(values.items())
+        return changed
+
+    def _set(self, values: Mapping[str, float]) -> CausalModel:
         adjacency, conditionals = self.adjacency.copy(), list(self.conditionals)
         for name, value in values.items():
             node = self._node(name)
             if not number(-math.inf).is_legal(value):
                 raise ParameterError("values", f"must set finite numbers; {name!r} has {value!r}.")
             adjacency[:, node], conditionals[node] = False, Fixed(float(value))
-        outside = self._outside({name: float(value) for name, value in values.items()})
-        if outside:
-            warnings.warn(outside, stacklevel=levels_to_the_user())
         return replace(self, adjacency=adjacency, conditionals=tuple(conditionals))
 
     def mean(self, n: int = _DRAWS, random_state: Any = 0) -> pd.Series:
@@ -178,6 +187,7 @@ class CausalModel:
         contrast = (cause, outcome, float(low), float(high))
         seed = int(as_generator(random_state).integers(2**31))
         effect = self._effect(*contrast, n, seed)
+        self._warn_outside(((cause, contrast[2]), (cause, contrast[3])))
         if not models:
             return Effect(*contrast, effect)
         effects = [model._effect(*contrast, n, seed) for model in models]
@@ -230,16 +240,19 @@ class CausalModel:
         values, index = self._values(X, missing, parents)
         return pd.Series(self.conditionals[node].mean_and_scale(values)[0], index=index, name=target)
 
-    def _outside(self, values: Mapping[str, float]) -> str:
-        """A sentence on values far from the table, if any is: further than a tenth of the column's range."""
+    def _warn_outside(self, settings: Iterable[tuple[str, float]]) -> None:
+        """Warn of values further from the data than a tenth of their range."""
         far = []
-        for name, value in values.items():
+        for name, value in settings:
             low, high = (-math.inf, math.inf) if self.observed is None else self.observed[[0, 4], self._node(name)]
             if not low - 0.1 * (high - low) <= value <= high + 0.1 * (high - low):
                 far.append(f"{name} = {value:.4g} (the table has {low:.4g} to {high:.4g})")
-        if not far:
-            return ""
-        return f"The intervention is outside of the data: {', '.join(far)}. What the model says there is a guess."
+        if far:
+            message = (
+                f"The intervention is outside of the data: {', '.join(far)}. What the model says there is a guess: "
+                "choose values that the table has."
+            )
+            warnings.warn(message, stacklevel=levels_to_the_user())
 
     def _quartiles(self, node: int) -> tuple[float, float]:
         """The lower and upper quartile of a variable: of the table, or of this model if that is not known."""
@@ -250,7 +263,7 @@ class CausalModel:
 
     def _effect(self, cause: str, outcome: str, low: float, high: float, n: int, seed: int) -> float:
         target = self.names[self._node(outcome)]
-        means = [self.intervene({cause: value}).mean(n, seed)[target] for value in (high, low)]
+        means = [self._set({cause: value}).mean(n, seed)[target] for value in (high, low)]
         return float(means[0] - means[1])
 
     def _noise(self, n: int, random_state: Any) -> np.ndarray:

@@ -88,12 +88,11 @@ def parquet_pieces(file: Any, choose: Callable[[Sequence[str]], list[int]]) -> P
     known = [name for name in schema.names if name not in index]
     names = [known[position] for position in choose(known)]
     kinds = pyarrow.types
-    for name in names:
-        kind = schema.field(name).type
-        tests = (kinds.is_integer, kinds.is_floating, kinds.is_boolean, kinds.is_decimal, kinds.is_null)
-        if not any(test(kind) for test in tests):
-            example = next(file.iter_batches(batch_size=1, columns=[name])).column(0)[0].as_py()
-            raise not_numbers(name, str(kind), example)
+    tests = (kinds.is_integer, kinds.is_floating, kinds.is_boolean, kinds.is_decimal, kinds.is_null)
+    others = [name for name in names if not any(test(schema.field(name).type) for test in tests)]
+    if others:
+        (first,) = next(file.iter_batches(batch_size=1, columns=others)).to_pylist()
+        raise not_numbers([(name, str(schema.field(name).type), first[name]) for name in others])
 
     def begin() -> Iterator[Any]:
         for group in range(file.metadata.num_row_groups):  # asked for all at once, pyarrow would hold the whole file

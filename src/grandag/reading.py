@@ -139,7 +139,8 @@ def _positions(words: str, names: Sequence[str]) -> list[int]:
         exact = [names.index(word)] if word in names else []
         matching = exact or [k for k, name in enumerate(names) if fnmatch.fnmatchcase(name, word)]
         if not matching:
-            near = suggestion(word, names) or f": it has {', '.join(names)}."
+            others = f" and {len(names) - 10} more" if len(names) > 10 else ""
+            near = suggestion(word, names) or f": it has {', '.join(map(repr, names[:10]))}{others}."
             raise TableError(f"The table has no column {word!r}{near}")
         found.update(dict.fromkeys(matching))
     return list(found)
@@ -206,12 +207,11 @@ def _beginning(path: Path) -> str | None:
 def _read_long_text(path: Path, file: _TextFile, usual_separator: str, choice: _Choice) -> pd.DataFrame:
     """A text file in pieces, whose beginning says what its columns are."""
     first = _read_text(file, usual_separator)
-    kinds = {}
-    for position in choice.positions(list(first.frame.columns)):
-        column = first.frame.iloc[:, position]
-        if column.dtype.kind not in "iufb":
-            raise not_numbers(str(column.name), str(column.dtype), next(iter(column.dropna()), None))
-        kinds[str(column.name)] = column.dtype.kind == "b"
+    columns = [first.frame.iloc[:, position] for position in choice.positions(list(first.frame.columns))]
+    others = [column for column in columns if column.dtype.kind not in "iufb"]
+    if others:
+        raise not_numbers([(str(some.name), str(some.dtype), next(iter(some.dropna()), None)) for some in others])
+    kinds = {str(column.name): column.dtype.kind == "b" for column in columns}
     missing = sorted({*_USUAL_MISSING, *file.na_values, *first.marks})
     separator, decimal = file.separator, first.decimal or "."
     pieces = csv_pieces(path, file.names(), kinds, separator=separator, decimal=decimal, missing=missing)

@@ -22,9 +22,9 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from grandag.diagnostics import Concern
+from grandag.diagnostics import Concern, instability_concerns
 from grandag.executors import ClusterLostError, Failure, open_executor
-from grandag.graph import directed_part, is_acyclic, skeleton, to_networkx
+from grandag.graph import directed_part, is_acyclic, skeleton, to_networkx, undirected_part
 from grandag.knowledge import Knowledge, KnowledgeError
 from grandag.learned import Learned, TrainingError
 from grandag.parameters import as_generator, check_parameters, integer, one_of
@@ -268,14 +268,32 @@ def _refit(
 def attach(model: Estimator, result: Confidence) -> None:
     """Give a fitted model the frequencies of its edges, so that they appear wherever its edges do.
 
-    Edges that the refits would rather turn round are a reason to doubt the graph.
+    Edges that the refits would rather turn round, and many that at most half of them have, are reasons to doubt the
+    graph; the latter take the place of what halves of the rows said of single edges.
     """
     learned: Learned = model.learned_
     facts = {"frequency": result.frequency, "reverse_frequency": result.frequency.T.copy()}
     if not learned.is_dag:
         facts["adjacency_frequency"] = result.adjacency_frequency
     learned = learned.with_facts(facts, describe(result))
-    model.learned_ = replace(learned, concerns=(*learned.concerns, *_turned_concerns(learned)))
+    others = [concern for concern in learned.concerns if concern.kind != "unstable edges"]
+    concerns = (*others, *_rare_concerns(learned, result), *_turned_concerns(learned))
+    model.learned_ = replace(learned, concerns=concerns)
+
+
+def _rare_concerns(learned: Learned, result: Confidence) -> list[Concern]:
+    """A concern, if at most half of the refits have many of the edges; an undirected one, in whatever direction."""
+    undirected = undirected_part(learned.adjacency)
+    shares = np.where(undirected, result.adjacency_frequency, result.frequency)
+    listed = learned.adjacency & ~np.tril(undirected)
+    another = "Another random state" if result.kind == "restarts" else "Another sample"
+    return instability_concerns(
+        np.where(listed, shares, np.nan),
+        learned.names,
+        f"in at most half of {_refits_in_words(result)}",
+        f"{another} might not show them: get more rows, and rely on the edges that most refits have.",
+        undirected=undirected,
+    )
 
 
 def _turned_concerns(learned: Learned) -> list[Concern]:
@@ -306,8 +324,7 @@ def _turned_concerns(learned: Learned) -> list[Concern]:
 
 def describe(result: Confidence) -> str:
     """One sentence on the refits."""
-    words = {"bootstrap": "bootstrap samples", "subsample": "halves of the rows", "restarts": "other random states"}
-    parts = [f"Frequencies are from {counted(result.n_done, 'refit')} on {words[result.kind]}"]
+    parts = [f"Frequencies are from {_refits_in_words(result)}"]
     if result.was_interrupted:
         how = "interrupted" if isinstance(result.ended_by, KeyboardInterrupt) else "the cluster was lost"
         parts.append(f"{how} before all {result.n_asked} were done")
@@ -316,3 +333,8 @@ def describe(result: Confidence) -> str:
     if result.n_not_converged:
         parts.append(f"{result.n_not_converged} did not converge")
     return "; ".join(parts) + "."
+
+
+def _refits_in_words(result: Confidence) -> str:
+    words = {"bootstrap": "bootstrap samples", "subsample": "halves of the rows", "restarts": "other random states"}
+    return f"{counted(result.n_done, 'refit')} on {words[result.kind]}"

@@ -226,31 +226,39 @@ def _frame_values(frame: Any, names: Sequence[str]) -> np.ndarray:
         if is_matrix:
             return np.asarray(frame.to_numpy())
     values = np.empty((len(frame), len(names)), dtype)
+    others = []
     for position, name in enumerate(names):
-        values[:, position] = _numbers(frame, position, name, dtype)
+        column = frame.iloc[:, position] if hasattr(frame, "iloc") else frame[:, position]
+        try:
+            values[:, position] = _numbers(column, dtype)
+        except (TypeError, ValueError, OverflowError):
+            others.append((name, str(column.dtype), next((value for value in column if not is_number(value)), None)))
+    if others:
+        raise not_numbers(others)
     return values
 
 
-def _numbers(frame: Any, position: int, name: str, dtype: np.dtype[Any]) -> np.ndarray:
+def _numbers(column: Any, dtype: np.dtype[Any]) -> np.ndarray:
     """One column of a data frame in the given precision, missing values as NaN."""
-    is_pandas = hasattr(frame, "iloc")
-    column = frame.iloc[:, position] if is_pandas else frame[:, position]
-    kind = str(column.dtype)
-    try:
-        if kind.lower().startswith(("datetime", "date", "timedelta", "duration", "time", "complex")):
-            raise TypeError
-        if is_pandas:
-            return np.asarray(column.to_numpy(dtype=dtype, na_value=np.nan))
-        return np.asarray(column.to_numpy(), dtype=dtype)
-    except (TypeError, ValueError, OverflowError):
-        raise not_numbers(name, kind, next((value for value in column if not is_number(value)), None)) from None
+    if str(column.dtype).lower().startswith(("datetime", "date", "timedelta", "duration", "time", "complex")):
+        raise TypeError
+    if hasattr(column, "iloc"):
+        return np.asarray(column.to_numpy(dtype=dtype, na_value=np.nan))
+    return np.asarray(column.to_numpy(), dtype=dtype)
 
 
-def not_numbers(name: str, kind: str, example: Any) -> TableError:
-    """The error for a column of something else."""
+def not_numbers(columns: Sequence[tuple[str, str, Any]]) -> TableError:
+    """The error for columns of something else, by name, type and example: all of them at once."""
+    found = [(repr(name), f"(type {kind}, for example {example!r})") for name, kind, example in columns]
+    if len(found) == 1:
+        name, kind = found[0]
+        return TableError(
+            f"Column {name} does not hold numbers {kind}: leave it out (--exclude) or encode it as numbers first."
+        )
+    shown = ", ".join(map(" ".join, found[:5])) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
     return TableError(
-        f"Column {name!r} does not hold numbers (type {kind}, for example {example!r}): leave it out (--exclude) or "
-        "encode it as numbers first."
+        f"{len(found)} columns do not hold numbers: {shown}. Leave them out (--exclude) or encode them as numbers "
+        "first."
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -57,15 +57,17 @@ def table_concerns(table: Table) -> list[Concern]:
     distinct = _distinct_values(values)
     is_discrete = _are_discrete(distinct, len(values))
     one_hot = list(_one_hot_groups(values, distinct))
-    in_a_group = {position for group in one_hot for position in group}
+    near_constant = _near_constant_concerns(values, names)
+    known = {names[position] for group in one_hot for position in group}
+    known |= {name for concern in near_constant for name in concern.variables}
     n_values = {names[j]: len(some) for j, some in enumerate(distinct) if some is not None and is_discrete[j]}
     return [
         *_wide_concerns(values),
         *([] if is_discrete.all() else _repetition_concerns(values)),
         *_identifier_concerns(values, names),
-        *_near_constant_concerns(values, names),
+        *near_constant,
         *_one_hot_concerns(one_hot, names),
-        *_discrete_concerns({name: n for name, n in n_values.items() if names.index(name) not in in_a_group}),
+        *_discrete_concerns({name: n for name, n in n_values.items() if name not in known}),
     ]
 
 
@@ -212,15 +214,15 @@ def _discrete_concerns(n_values: dict[str, int]) -> list[Concern]:
     )
 
 
-def order_concerns(residuals: np.ndarray, names: Sequence[str]) -> list[Concern]:
+def order_concerns(residuals: np.ndarray, names: Sequence[str], known: Collection[str] = ()) -> list[Concern]:
     """Is the noise of a row like that of the next one? Standardised residuals (n, d), in the order of the table.
 
     In a sorted table it is as much like that of a row further on, and changes from row to row are those of independent
-    noise, whose correlation is -1/2.
+    noise, whose correlation is -1/2. Of columns in `known` it is no wonder.
     """
     r = residuals[:MAX_ROWS]
     alike = pd.Series(_correlation(r, 1), index=list(names))
-    is_alike = alike > max(_ALIKE, _SURE / np.sqrt(len(r)))
+    is_alike = (alike > max(_ALIKE, _SURE / np.sqrt(len(r)))) & ~alike.index.isin(list(known))
     is_sorted = (_correlation(r, _FURTHER) > alike / 2) & (_correlation(np.diff(r, axis=0), 1) < -_INDEPENDENT)
     return [
         *concern_about(

@@ -69,7 +69,9 @@ def test_no_name_is_broken_in_a_pipe(tmp_path):
     pd.DataFrame(nonlinear_chain(np.random.default_rng(1))[:, :2], columns=names).to_csv(
         tmp_path / "long.csv", index=False
     )
-    process = run("fit", tmp_path / "long.csv", "--method", "cam", env={**os.environ, "COLUMNS": "60"})
+    process = run(
+        "fit", tmp_path / "long.csv", "--method", "cam", "--resamples", 0, env={**os.environ, "COLUMNS": "60"}
+    )
     assert [line.split()[:2] for line in process.stdout.splitlines() if "_" in line] == [names]
     assert "2 nodes, 1 edge;" in process.stdout
     assert process.stdout.count("How far these edges depend on the sample is not known") == 1
@@ -184,7 +186,8 @@ def test_files_and_page_share_one_drawing(table, tmp_path, monkeypatch):
     monkeypatch.setattr(
         overview, "to_svg", lambda *arguments, **options: drawn.append(1) or real(*arguments, **options)
     )
-    run("fit", table, "--method", "cam", "--output", tmp_path / "results", "--report", tmp_path / "page.html")
+    places = ("--output", tmp_path / "results", "--report", tmp_path / "page.html")
+    run("fit", table, "--method", "cam", "--resamples", 0, *places)
     assert len(drawn) == 1
     assert (tmp_path / "results" / "graph.svg").read_text().strip()[-6:] == "</svg>"
 
@@ -418,7 +421,32 @@ def test_effect_with_its_interval(table):
     sentence = run(*arguments, "--low", 0, "--high", 0.5, "--prune-cutoff", 0.01).stdout
     assert sentence.startswith("Setting dose to 0.5 instead of 0 changes the mean of response by 0.")
     assert "; 90% of 4 refits give " in sentence
-    assert "did you mean 'dose'" in run(*arguments[:2], "--of", "doze", *arguments[4:]).stderr
+
+
+def test_an_effect_says_what_a_fit_says(table, monkeypatch):
+    """Notes, reasons to doubt the graph, and an intervention far from the data, each once and in words."""
+    frame = pd.read_csv(table)
+    frame.iloc[3, 1] = np.nan
+    frame.assign(flag=np.arange(len(frame)) % 2).to_csv(table.with_name("gaps_of_effect.csv"), index=False)
+    ends = ("--of", "dose", "--on", "response", "--low", 0, "--high", 1000)
+    arguments = (
+        "effect", table.with_name("gaps_of_effect.csv"), "--method", "ges", "--missing", "drop", "--resamples", 3,
+        "--n-jobs", 1,
+    )  # fmt: skip
+    process = run(*arguments, *ends)
+    assert "Note: Dropped 1 of 1,000 rows, which have missing or infinite values." in process.stdout.splitlines()
+    kinds = ("The intervention is outside of the data: dose = 1000", "Columns have few distinct values: 'flag'")
+    first, second = process.stderr.splitlines()
+    assert first.startswith(f"Warning: {kinds[0]}")
+    assert second.startswith(f"Warning: {kinds[1]}")
+    facts = json.loads(run(*arguments, *ends, "--json").stdout)
+    assert [concern["kind"] for concern in facts["warnings"]] == ["far intervention", "discrete columns"]
+    assert any(note.startswith("Dropped 1 of 1,000 rows") for note in facts["notes"])
+    monkeypatch.setattr(grandag.GES, "fit", lambda *_, **__: pytest.fail("unknown columns are named before the fit"))
+    for wrong in (("--of", "doze", "--on", "response"), ("--of", "dose", "--on", "respond")):
+        process = run(*arguments, *wrong)
+        assert process.returncode == 1
+        assert "did you mean '" in process.stderr
 
 
 def test_columns(table):
@@ -678,6 +706,27 @@ def test_resamples(table, tmp_path):
     process = run("fit", table, "--method", "cam", "--resamples", -2)
     assert process.returncode == 2
     assert "--resamples" in process.stderr
+
+
+def test_quick_methods_are_refitted_to_halves_of_the_rows(table, tmp_path, monkeypatch):
+    """By the sizes of the table, so that the result does not depend on how fast the machine is."""
+    process = run("fit", table, "--method", "ges", "--output", tmp_path / "results")
+    assert "Note: Frequencies are from 4 refits on halves of the rows." in process.stdout.splitlines()
+    assert process.stdout.count("Frequency is the share of the refits that have the edge") == 1
+    assert "depend on the sample is not known" not in process.stdout
+    assert "frequency" in pd.read_csv(tmp_path / "results" / "edges.csv").columns
+    assert ", frequency " in (tmp_path / "results" / "graph.svg").read_text()
+    for arguments in (("ges", "--resamples", 0), ("random", "--n-edges", 2)):
+        process = run("fit", table, "--method", *arguments)
+        assert "depend on the sample is not known" in process.stdout
+    rows = np.random.default_rng(0).normal(size=(60, 21))
+    pd.DataFrame(rows, columns=[f"x{k}" for k in range(21)]).to_csv(tmp_path / "wide.csv", index=False)
+    pd.read_csv(table).head(12).to_csv(tmp_path / "short.csv", index=False)
+    for name in ("wide.csv", "short.csv"):  # too many columns, and halves that are too short
+        process = run("fit", tmp_path / name, "--method", "ges")
+        assert (process.returncode, "refits on halves" in process.stdout) == (0, False)
+    monkeypatch.setattr("grandag.cli.fit._FEW_ROWS", 999)
+    assert "refits on halves" not in run("fit", table, "--method", "ges").stdout
 
 
 @pytest.mark.parametrize("file_format", ["csv", "npy"])

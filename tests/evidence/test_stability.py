@@ -96,7 +96,7 @@ def test_many_unstable_edges_are_said():
     (concern,) = unstable_concerns(shares, ["a", "b", "c"])
     assert (concern.kind, concern.variables) == ("unstable edges", ("b", "c"))
     assert concern.message.startswith(
-        "1 of 2 edges are kept by at most half of four halves of the rows: 'b -> c' (25%)."
+        "1 of 2 edges is kept by at most half of four halves of the rows: 'b -> c' (25%)."
     )
     shares[1, 2] = 0.75
     assert unstable_concerns(shares, ["a", "b", "c"]) == []

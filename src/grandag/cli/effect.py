@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
 
 from grandag.cli.common import CONFIDENCE, AsJson, Cluster, Quiet, Seed, json_text, visible
-from grandag.cli.fit import DATA_HELP, DEFAULT_METHOD, METHOD_NAMES, learn
+from grandag.cli.fit import DATA_HELP, DEFAULT_METHOD, METHOD_NAMES, Preset, learn
 from grandag.cli.inputs import Reading, read_data, reads_a_table
 from grandag.cli.options import given_values
 from grandag.methods.registry import build
@@ -26,7 +28,7 @@ def effect(
     method: Annotated[
         str, typer.Option(metavar=METHOD_NAMES, help="The method that learns the graph.")
     ] = DEFAULT_METHOD,
-    preset: Annotated[str, typer.Option(metavar="NAME", help="'default' or 'paper'; options override it.")] = "default",
+    preset: Preset = "default",
     seed: Seed = 0,
     n_jobs: Annotated[int, typer.Option(help="Processes for the refits, -1 for all cores.")] = -1,
     cluster: Cluster = None,
@@ -45,19 +47,36 @@ def effect(
 
     The interval is of refits to bootstrap samples, graph and curves: with few rows it is wide, and says so.
     """
+    from grandag.diagnostics import Concern
     from grandag.table import as_table
 
     model = build(method, given_values(parameters), preset=preset, seed=seed)
     table = as_table(read_data(data, reading), missing=model.missing)
+    _check_names((cause, outcome), table.names)
     learn(model, table, quiet=quiet)
-    result = model.average_effect(
-        cause, outcome, table, low=low, high=high, resamples=resamples, level=level, n_jobs=n_jobs, cluster=cluster,
-        random_state=seed,
-    )  # fmt: skip
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = model.average_effect(
+            cause, outcome, table, low=low, high=high, resamples=resamples, level=level, n_jobs=n_jobs, cluster=cluster,
+            random_state=seed,
+        )  # fmt: skip
+    notes = model.learned_.notes
+    far = [Concern("far intervention", (cause,), {}, str(warning.message)) for warning in caught]
+    concerns = [*far, *model.learned_.concerns]
     if as_json:
-        typer.echo(json_text({"data": data, "method": method, **asdict(result)}))
+        doubts = {"notes": notes, "warnings": [asdict(concern) for concern in concerns]}
+        typer.echo(json_text({"data": data, "method": method, **asdict(result), **doubts}))
     elif not quiet:
-        typer.echo(visible(result.describe()))
+        typer.echo("\n".join([visible(result.describe()), *(f"Note: {visible(note)}" for note in notes)]))
     if not quiet:
-        for concern in model.learned_.concerns:
+        for concern in concerns:
             typer.echo(f"Warning: {visible(concern.message)}", err=True)
+
+
+def _check_names(wanted: Sequence[str], names: Sequence[str]) -> None:
+    """Refuse a column that the table has not before the fit, which may take minutes."""
+    from grandag.table import TableError, suggestion
+
+    for name in wanted:
+        if name not in names:
+            raise TableError(f"The table has no column {name!r}{suggestion(name, names) or '.'}")

@@ -29,11 +29,14 @@ if TYPE_CHECKING:
     from grandag.resampling import Confidence
     from grandag.table import Table
 
-__all__ = ["DATA_HELP", "DEFAULT_METHOD", "METHOD_NAMES", "fit", "learn", "show"]
+__all__ = ["DATA_HELP", "DEFAULT_METHOD", "METHOD_NAMES", "Preset", "fit", "learn", "show"]
 
 DEFAULT_METHOD = "grandag"
 _MOST_RECORDED = 200
 """Variables of a fit that is recorded for its report: a copy of A_phi for every evaluation is 4 d^2 bytes each."""
+_FEW_ROWS = 20_000
+"""Up to here, refits to halves of the rows are made without being asked for, where the method is quick."""
+_HALVES = 4
 METHOD_NAMES = f"[{'|'.join(METHODS)}]"
 
 
@@ -46,6 +49,14 @@ class ResampleKind(StrEnum):
 
 
 DATA_HELP = "A CSV, TSV or Parquet file with a header, a .npy file, or the name of a bundled data set."
+Preset = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="'default'; 'fast' for GraN-DAG without the search by evidence; or 'paper' for the recipe behind the "
+        "paper's tables. Options override it.",
+    ),
+]
 METHOD_HELP = " ".join(f"{method.description}." for method in METHODS.values())
 
 
@@ -56,14 +67,7 @@ def fit(
         str,
         typer.Option(metavar=METHOD_NAMES, help=f"{METHOD_HELP} `--method NAME --help` shows the options of a method."),
     ] = DEFAULT_METHOD,
-    preset: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="'default'; 'fast' for GraN-DAG without the search by evidence; or 'paper' for the recipe behind the "
-            "paper's tables. Options override it.",
-        ),
-    ] = "default",
+    preset: Preset = "default",
     seed: Seed = 0,
     n_jobs: Annotated[
         int | None,
@@ -72,12 +76,21 @@ def fit(
     cluster: Cluster = None,
     reading: Reading = Reading(),  # noqa: B008
     resamples: Annotated[
-        int, typer.Option(min=0, help="Refit so many times and count the edges.", rich_help_panel=CONFIDENCE)
-    ] = 0,
+        int | None,
+        typer.Option(
+            min=0,
+            help="Refit so many times and count the edges; by default four times, to halves of the rows, where that "
+            "takes seconds, and not at all elsewhere.",
+            rich_help_panel=CONFIDENCE,
+        ),
+    ] = None,
     resample_kind: Annotated[
-        ResampleKind,
-        typer.Option(help="Bootstrap samples, halves of the rows, or other starts.", rich_help_panel=CONFIDENCE),
-    ] = ResampleKind.bootstrap,
+        ResampleKind | None,
+        typer.Option(
+            help="Bootstrap samples, which --resamples takes by default, halves of the rows, or other starts.",
+            rich_help_panel=CONFIDENCE,
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -119,9 +132,8 @@ def fit(
     start = time.perf_counter()
     learn(model, table, quiet=quiet, for_report=report is not None)
     refits, was_interrupted = None, model.learned_.was_interrupted
-    if resamples and not was_interrupted:
-        refits = _refit(model, table, resamples, str(resample_kind), seed, n_jobs, cluster, quiet)
-        was_interrupted = refits is None or refits.was_interrupted
+    if not was_interrupted:
+        refits, was_interrupted = _refit(model, table, resamples, resample_kind, seed, n_jobs, cluster, quiet)
     write_more = None if refits is None else partial(_write_confidence, refits)
     seconds = time.perf_counter() - start
     summary = show(model, data, seconds, output, as_json=as_json, quiet=quiet, write_more=write_more)
@@ -151,7 +163,17 @@ def learn(model: StructureLearner, table: Table, *, quiet: bool, for_report: boo
     model.set_params(**before)
 
 
-def _check_cluster(cluster: str | None, resamples: int) -> None:
+def _is_quick(model: StructureLearner, table: Table) -> bool:
+    """Do refits to halves of the rows take seconds? By sizes: a result must not depend on how fast a machine is.
+
+    Refined graphs have a check of their own.
+    """
+    n_rows, n_columns = table.values.shape
+    is_refined = model.get_params().get("refine", False)
+    return n_columns <= model.quick_up_to and n_rows <= _FEW_ROWS and not is_refined
+
+
+def _check_cluster(cluster: str | None, resamples: int | None) -> None:
     """Refuse a cluster that has nothing to do, or that is not there, before the fit."""
     if cluster is None:
         return
@@ -165,27 +187,41 @@ def _check_cluster(cluster: str | None, resamples: int) -> None:
 def _refit(
     model: StructureLearner,
     table: Table,
-    resamples: int,
-    kind: str,
+    resamples: int | None,
+    kind: ResampleKind | None,
     seed: int,
     n_jobs: int | None,
     cluster: str | None,
     quiet: bool,
-) -> Confidence | None:
-    """Refit, and give the model the frequencies of its edges; None if it ended before the first refit was done."""
+) -> tuple[Confidence | None, bool]:
+    """Refit, if that was asked for or takes seconds, and give the model the frequencies of its edges.
+
+    Returns the refits, None if there are none, and whether they were interrupted.
+    """
     from grandag.executors import ClusterLostError
+    from grandag.learned import TrainingError
     from grandag.resampling import attach, confidence
 
+    was_asked = resamples is not None
+    if resamples is None:
+        resamples, kind, n_jobs = _HALVES * _is_quick(model, table), kind or ResampleKind.subsample, n_jobs or 1
+    if not resamples:
+        return None, False
+    kind = kind or ResampleKind.bootstrap
     where: dict[str, Any] = {"n_jobs": -1 if n_jobs is None else n_jobs, "cluster": cluster}
     try:
         with nullcontext(None) if quiet else progress_line() as listener:
-            refits = confidence(model, table, resamples, kind, random_state=seed, listener=listener, **where)
+            refits = confidence(model, table, resamples, str(kind), random_state=seed, listener=listener, **where)
     except (KeyboardInterrupt, ClusterLostError) as error:
         reason = "Interrupted" if isinstance(error, KeyboardInterrupt) else "The cluster was lost"
         typer.echo(f"{reason} before the first refit was done: the graph is without frequencies.", err=True)
-        return None
+        return None, True
+    except TrainingError:  # of halves of a short table, as where a required edge's column does not vary
+        if was_asked:
+            raise
+        return None, False
     attach(model, refits)
-    return refits
+    return refits, refits.was_interrupted
 
 
 def _write_confidence(refits: Confidence, directory: Path) -> None:

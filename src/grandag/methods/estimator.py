@@ -67,6 +67,9 @@ Class = TypeVar("Class", bound=type)
 
 _REFITS_OF_AN_EFFECT = 20
 
+_OUT_OF_ORDER = ("running number", "near-constant columns")
+"""Concerns about columns whose residuals say nothing about the order of the rows."""
+
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 def estimator(cls: Class) -> Class:
@@ -103,6 +106,8 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     """The class of the conditionals that `learn` returns, or a union of classes; constant columns have their own."""
     checks_noise: ClassVar[bool] = True
     """Look at the noise at the end of a fit; where that would take longer than the fit, `check_noise` is for users."""
+    quick_up_to: ClassVar[int] = 0
+    """Columns up to which a fit takes about a second: `grandag fit` then refits to halves of the rows."""
     presets: ClassVar[tuple[str, ...]] = ("default", "paper")
     recorded_for_reports: ClassVar[Mapping[str, Any]] = {}
     """Parameters that make a fit keep what only a report shows."""
@@ -476,17 +481,19 @@ def _concerns(learned: Learned, table: Table, varying: Table, *, checks_noise: b
     copies = copy_concerns(varying)
     known = [concern.variables for concern in copies]
     model = learned.model
+    of_table = table_concerns(varying)
     noise, order = [], []
     if model is not None:
         residuals = model.residuals(table.take(np.arange(min(len(table.values), MAX_ROWS))), standardised=True)
-        order = order_concerns(residuals.to_numpy(), table.names)
+        odd = [name for concern in of_table if concern.kind in _OUT_OF_ORDER for name in concern.variables]
+        order = order_concerns(residuals.to_numpy(), table.names, odd)
     if model is not None and checks_noise:
         discrete = np.array(table.names, dtype=object)[discrete_columns(table.values)]
         noise = noise_concerns(model.check_noise(table), tuple(discrete))
     return (
         *constant_concerns(table.values, table.names),
         *copies,
-        *table_concerns(varying),
+        *of_table,
         *learned.concerns,
         *column_concerns(table.values, table.names, known),
         *isolated_concerns(table.values, learned.adjacency, table.names),

@@ -266,3 +266,4 @@ class CAM(StructureLearner, CamConfig):
 
     learn = staticmethod(learn)
     conditional = AdditiveConditional
+    quick_up_to = 12

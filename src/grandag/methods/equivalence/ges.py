@@ -103,3 +103,4 @@ class GES(StructureLearner, GesConfig):
 
     learn = staticmethod(learn)
     checks_noise = False
+    quick_up_to = 20

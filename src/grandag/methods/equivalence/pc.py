@@ -221,3 +221,4 @@ class PC(StructureLearner, PcConfig):
 
     learn = staticmethod(learn)
     checks_noise = False
+    quick_up_to = 20

@@ -211,3 +211,4 @@ class NOTEARS(StochasticLearner, NotearsConfig):
 
     learn = staticmethod(learn)
     checks_noise = False
+    quick_up_to = 20

@@ -7,13 +7,12 @@ after training turns an edge round. `grandag.evidence` does both (docs/evidence.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from joblib import effective_n_jobs
 
-from grandag.diagnostics import Concern, concern_about
+from grandag.diagnostics import Concern, instability_concerns
 from grandag.evidence import Refined, kept_by_halves, refine
 from grandag.knowledge import Masks
 from grandag.parameters import boolean, n_jobs, parameter
@@ -21,9 +20,6 @@ from grandag.progress import Listener, Progress
 from grandag.table import Table
 
 __all__ = ["RefineConfig", "describe_changes", "interruption", "kept_edges", "refine_graph", "unstable_concerns"]
-
-_KEPT, _MANY = 0.5, 0.2
-"""Share of halves up to which an edge counts as unstable, and share of such edges above which that is said."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,21 +84,12 @@ def kept_edges(
 
 def unstable_concerns(kept: np.ndarray, names: Sequence[str]) -> list[Concern]:
     """A concern, if halves of the rows do not keep many of the edges."""
-    edges, n_edges = np.argwhere(kept <= _KEPT), int((~np.isnan(kept)).sum())
-    if len(edges) <= _MANY * n_edges:
-        return []
-    weakest = sorted(edges.tolist(), key=lambda edge: kept[tuple(edge)])
-    table = pd.DataFrame(
-        {"kept": [kept[i, j] for i, j in weakest]}, index=[f"{names[i]} -> {names[j]}" for i, j in weakest]
-    )
-    (concern,) = concern_about(
-        "unstable edges",
-        table,
-        lambda row: f"{row['kept']:.0%}",
-        f"{len(edges)} of {n_edges} edges are kept by at most half of four halves of the rows: {{}}. "
+    return instability_concerns(
+        kept,
+        names,
+        "kept by at most half of four halves of the rows",
         "Another sample might not show them: get more rows, and see how often refits find them (--resamples).",
     )
-    return [replace(concern, variables=tuple(dict.fromkeys(names[k] for edge in weakest for k in edge)))]
 
 
 def describe_changes(before: np.ndarray, after: np.ndarray) -> str:
