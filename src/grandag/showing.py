@@ -22,8 +22,9 @@ _EXPLANATIONS = {
     "explained": "Explained is the share of the target's variance that the edge explains beyond the other parents, by "
     "functions that add up; it means the same for all methods.",
     "kept": "Kept is the share of four halves of the rows that do not want the edge away or turned round.",
-    "frequency": "Frequency is the share of the refits that have the edge, reverse frequency of those that have it the "
-    "other way round.",
+    "frequency": "Frequency is the share of the refits that have the edge in this direction, reverse frequency of "
+    "those that have it the other way round, and adjacency frequency of those that join the two at all; an undirected "
+    "edge counts only there.",
     "evidence": "Evidence is what the log marginal likelihood loses, in nats, when the edge is taken out. In "
     "simulations it joined the right two in half of the cases from 5 to 10 nats, in three of four from 10 to 25, and "
     "nearly always above 100; it does not speak for the direction.",

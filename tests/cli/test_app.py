@@ -712,7 +712,8 @@ def test_quick_methods_are_refitted_to_halves_of_the_rows(table, tmp_path, monke
     """By the sizes of the table, so that the result does not depend on how fast the machine is."""
     process = run("fit", table, "--method", "ges", "--output", tmp_path / "results")
     assert "Note: Frequencies are from 4 refits on halves of the rows." in process.stdout.splitlines()
-    assert process.stdout.count("Frequency is the share of the refits that have the edge") == 1
+    assert process.stdout.count("Frequency is the share of the refits that have the edge in this direction") == 1
+    assert "an undirected edge counts only there" in process.stdout
     assert "depend on the sample is not known" not in process.stdout
     assert "frequency" in pd.read_csv(tmp_path / "results" / "edges.csv").columns
     assert ", frequency " in (tmp_path / "results" / "graph.svg").read_text()
