@@ -21,8 +21,10 @@ methods = {
     "grandag, fast": lambda: grandag.GraNDAG.preset("fast", max_iterations=20, n_jobs=2, random_state=0),
     "cam": grandag.CAM,
     "ges": grandag.GES,
+    "exact": grandag.ExactSearch,
     "pc": grandag.PC,
     "notears": grandag.NOTEARS,
+    "lingam": grandag.LiNGAM,
     "dag-gnn": lambda: grandag.DAGGNN(n_epochs=1, random_state=0),
 }
 method, numbers = methods[sys.argv[1]], tuple(map(int, sys.argv[2:]))
@@ -38,7 +40,9 @@ for number in range(1, numbers[-1] + 1):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
-@pytest.mark.parametrize("method", ["grandag", "grandag, fast", "cam", "ges", "pc", "notears", "dag-gnn"])
+@pytest.mark.parametrize(
+    "method", ["grandag", "grandag, fast", "cam", "ges", "exact", "pc", "notears", "lingam", "dag-gnn"]
+)
 def test_200_fits(method):
     """The last 150 of 200 leave less than 10 kB each: one copy of the table would be 20 kB."""
     command = [sys.executable, "-c", PROGRAM, method, str(N_FIRST), str(N_FITS)]

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from grandag import CAM, DAGGNN, GES, GSF, NOTEARS, PC, GraNDAG, evidence
+from grandag import CAM, DAGGNN, GES, GSF, NOTEARS, PC, ExactSearch, GraNDAG, evidence
 from grandag.methods.stages.linear_gaussian import moments
 from grandag.table import MANY_ROWS, Scaling, as_table, draw_rows, quartiles, rows_of, spread
 from tests.conftest import nonlinear_chain
@@ -86,6 +86,7 @@ FITS = {
     "CAM": lambda: CAM(preselection=True),
     "NOTEARS": lambda: NOTEARS(standardise=True, random_state=0),
     "GES": GES,
+    "exact": ExactSearch,
     "PC": PC,
     "DAG-GNN": lambda: DAGGNN(standardise=True, n_epochs=2, max_penalty=10, random_state=0),
     "GSF": lambda: GSF(max_rows=300),

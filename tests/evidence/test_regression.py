@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Kernel, WhiteKernel
-from threadpoolctl import threadpool_limits
 
+from grandag.blas import one_blas_thread
 from grandag.evidence.optimiser import maximise
 from grandag.evidence.regression import block_evidence, dense, low_rank, new_workspace
 
 
 @pytest.fixture(autouse=True)
 def _one_blas_thread():
-    with threadpool_limits(1):
+    with one_blas_thread():
         yield
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from grandag.blas import one_blas_thread
 from grandag.evidence.config import EvidenceConfig
 from grandag.evidence.plans import Knowledge
 from grandag.evidence.scores import MOST_CANDIDATES, Fit, LocalScores, Parents
@@ -72,7 +72,7 @@ def refine(
     [[1, 0]]
     """
     table = _Table(values, allowed, required, config, rng, n_threads, names, listener)
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         found = table.selected(adjacency)
         if not found.was_interrupted:
             found = Search(table.scores, table.knowledge, table.rng, table.report).run(found.parents)
@@ -93,7 +93,7 @@ def select(
 ) -> Refined:
     """The edges of a DAG that the evidence needs, and those it lacks in the same order; no edge is turned round."""
     table = _Table(values, allowed, required, config, rng, n_threads, names, listener)
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         found = table.selected(adjacency)
         return table.result(found)
 
@@ -109,7 +109,7 @@ def evaluate(
 ) -> Refined:
     """A DAG as it is, with its evidence: graphs of the same table compare by `score`."""
     table = _Table(values, None, None, config, rng, n_threads, names, None)
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         parents = _parents(table.inside(adjacency))
         table.scores.each(lambda j: table.scores.fit(j, parents[j]), range(len(parents)))
         return table.result(Searched(parents, 0.0))

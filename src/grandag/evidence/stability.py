@@ -7,8 +7,8 @@ as it is: a look at each edge that costs a few fits on half of the rows, in the 
 from __future__ import annotations
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from grandag.blas import one_blas_thread
 from grandag.evidence.config import EvidenceConfig
 from grandag.evidence.scores import LocalScores, Parents
 from grandag.evidence.transform import some_rows, standardise
@@ -40,7 +40,7 @@ def kept_by_halves(
     n = len(values)
     may_turn = _may_turn(adjacency, allowed)
     votes = []
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         for _ in range(_N_SPLITS):
             order = rng.permutation(n)
             for half in (order[: n // 2], order[n // 2 :]):

@@ -10,6 +10,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
+from grandag.blas import one_blas_thread
 from grandag.executors.calls import Failure, opened, packed
 from grandag.executors.process import JobProcess
 
@@ -29,7 +30,7 @@ class Here:
     def run(self, function: Callable[[Any, Any], Any], jobs: Iterable[Any]) -> Generator[tuple[Any, Any]]:
         """Each job with its result, in order."""
         for job in jobs:
-            with threadpool_limits(1):  # as in a process of one thread: the same bits
+            with one_blas_thread(), threadpool_limits(1, "openmp"):  # as in a process of one thread: the same bits
                 result = function(job, self._shared)
             yield job, result
 

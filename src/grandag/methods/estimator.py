@@ -18,6 +18,7 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from grandag import parameters
+from grandag.blas import one_blas_thread
 from grandag.diagnostics import (
     MAX_ROWS,
     Concern,
@@ -150,7 +151,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         check_parameters(values, {name: parameter.rule for name, parameter in declared.items()})
         check_unused(values, declared)
         table = as_table(X, missing=self.missing)
-        with announcing_compilation(), self._listening(listener) as heard:
+        with announcing_compilation(), one_blas_thread(), self._listening(listener) as heard:
             learned = self._learn_from(table, values, held_out, heard)
         self._keep(learned, has_own_names=table.has_own_names)
         for concern in learned.concerns:

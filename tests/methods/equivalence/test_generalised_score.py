@@ -7,8 +7,8 @@ import pytest
 from scipy.optimize import minimize_scalar
 from scipy.stats import multivariate_normal
 
+from grandag.blas import one_blas_thread
 from grandag.methods.equivalence.generalised_score import GeneralisedScore, _MarginalLikelihood
-from grandag.methods.equivalence.kernel_features import one_blas_thread
 from grandag.parameters import ParameterError
 from grandag.simulate import draw_scenario, erdos_renyi
 from grandag.table import TableError

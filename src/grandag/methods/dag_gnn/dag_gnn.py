@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from threadpoolctl import threadpool_limits
 
+from grandag.blas import one_blas_thread
 from grandag.engine.autoencoder import Autoencoder, is_network, predict_one, train_epoch
 from grandag.knowledge import Masks
 from grandag.learned import Convergence, Learned, TrainingError
@@ -156,7 +156,7 @@ def dag_gnn(
     The diagonal of A is free, under a penalty of its own, as in the released program.
     """
     training = _Training(rows, allowed | np.eye(len(allowed), dtype=bool), config, rng, listener)
-    with threadpool_limits(1, "blas"):
+    with one_blas_thread():
         converged = minimise_subject_to_h(training.solve, tolerance=config.tolerance, max_penalty=config.max_penalty)
     return DagGnnResult(training.model, converged, training.trace)
 
@@ -164,7 +164,7 @@ def dag_gnn(
 def refit(rows: np.ndarray, adjacency: np.ndarray, config: DagGnnConfig, rng: np.random.Generator) -> Autoencoder:
     """The autoencoder of a fixed graph, from scratch: as many epochs as one subproblem has, without constraint."""
     training = _Training(rows, adjacency, config, rng)
-    with threadpool_limits(1, "blas"):
+    with one_blas_thread():
         for _ in range(config.n_epochs):
             training.run_epoch(config.learning_rate, Multipliers(0.0, 0.0))
     return training.model

@@ -31,13 +31,13 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, lapack
 from scipy.optimize import minimize_scalar
 
+from grandag.blas import one_blas_thread
 from grandag.methods.equivalence.kernel_features import (
     CROSS_VALIDATED_WIDTH,
     MARGINAL_WIDTH,
     gaussian_kernel,
     incomplete_cholesky,
     kernel_width,
-    one_blas_thread,
     remainder_allowed,
 )
 from grandag.parameters import ParameterError, check_parameters, integer, number, one_of

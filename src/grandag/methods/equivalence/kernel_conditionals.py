@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve, solve_triangular
 
+from grandag.blas import one_blas_thread
 from grandag.methods.equivalence.kernel_features import (
     CROSS_VALIDATED_WIDTH,
     gaussian_kernel,
     incomplete_cholesky,
     kernel_width,
-    one_blas_thread,
     remainder_allowed,
 )
 from grandag.table import blocks

@@ -12,13 +12,10 @@ costs n r^2 for r features.
 
 from __future__ import annotations
 
-import functools
 import math
-from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 __all__ = [
     "CROSS_VALIDATED_WIDTH",
@@ -27,7 +24,6 @@ __all__ = [
     "gaussian_kernel",
     "incomplete_cholesky",
     "kernel_width",
-    "one_blas_thread",
     "remainder_allowed",
 ]
 
@@ -110,14 +106,3 @@ def incomplete_cholesky(points: np.ndarray, tolerance: float, max_rank: int) -> 
         columns[rank], pivots[rank] = column, pivot
         pivot, rank = int(remainder.argmax()), rank + 1
     return Features(columns[:rank].T, pivots[:rank])
-
-
-@functools.cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-def one_blas_thread() -> AbstractContextManager[object]:
-    """Most matrices are so small that more than one thread only gets in the way."""
-    limited: AbstractContextManager[object] = _blas().limit(limits=1, user_api="blas")
-    return limited

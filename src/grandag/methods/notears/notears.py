@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import scipy.linalg
-from threadpoolctl import threadpool_limits
 
+from grandag.blas import one_blas_thread
 from grandag.knowledge import Masks
 from grandag.learned import Convergence, Learned
 from grandag.methods.estimator import StochasticLearner, estimator
@@ -142,7 +142,7 @@ def notears(
 ) -> NotearsResult:
     """Solve the problem over the entries of W that are allowed (allowed[i, j]: may i be a parent of j?)."""
     problem = _Problem(covariance, allowed, config, listener)
-    with threadpool_limits(1, "blas"), np.errstate(over="ignore", invalid="ignore"):
+    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
         converged = minimise_subject_to_h(problem.solve, tolerance=config.tolerance, max_penalty=config.max_penalty)
     return NotearsResult(problem.matrix(problem.entries), converged, problem.trace)
 

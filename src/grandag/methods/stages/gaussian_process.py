@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
-from threadpoolctl import threadpool_limits
 
+from grandag.blas import one_blas_thread
 from grandag.evidence import EvidenceConfig
 from grandag.evidence.scores import LocalScores, Parents
 from grandag.table import Scaling, Table, blocks, draw_rows, rows_of
@@ -120,7 +120,7 @@ def fit_processes(table: Table, adjacency: np.ndarray, rng: np.random.Generator,
     rows = draw_rows(len(table.values), _MAX_ROWS, rng)
     columns = scaling.apply(rows_of(table.values, rows), "float64")
     parents: list[Parents] = [tuple(np.flatnonzero(column).tolist()) for column in adjacency.T]
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         residuals, deviations = _linear_residuals(columns[:_MAX_FITTED_ROWS], parents)
         fitted = np.hstack([columns[:_MAX_FITTED_ROWS], residuals])
         scores = LocalScores(fitted, EvidenceConfig(), rng, n_threads)
