@@ -23,7 +23,7 @@ from sklearn import datasets
 from common import cpu_seconds
 from grandag import GraNDAG
 
-TABLES = ("iris", "linnerud", "wine", "diabetes", "breast_cancer")
+TABLES = ("iris", "linnerud", "wine", "diabetes", "breast_cancer", "digits")
 METHODS: dict[str, Callable[[int], Any]] = {
     "fast": lambda seed: GraNDAG.preset("fast", retrain=False, n_jobs=1, random_state=seed),
     "default": lambda seed: GraNDAG(retrain=False, n_jobs=1, random_state=seed),

@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 
-from grandag import CAM, DAGGNN, GES, GSF, NOTEARS, PC, GraNDAG, RandomGraph
+from grandag import CAM, DAGGNN, GES, GSF, NOTEARS, PC, ExactSearch, GraNDAG, LiNGAM, RandomGraph
 
 METHODS = {
     "grandag": lambda n_jobs: GraNDAG(max_iterations=100, n_jobs=n_jobs, random_state=1),
@@ -14,9 +14,12 @@ METHODS = {
     "grandag++": lambda n_jobs: GraNDAG(density="gaussian", max_iterations=100, n_jobs=n_jobs, random_state=1),
     "cam": lambda n_jobs: CAM(),
     "notears": lambda n_jobs: NOTEARS(),
+    "lingam": lambda n_jobs: LiNGAM(),
+    "ica-lingam": lambda n_jobs: LiNGAM(algorithm="ica", random_state=1),
     "dag-gnn": lambda n_jobs: DAGGNN(n_epochs=3, random_state=1),
     "ges": lambda n_jobs: GES(),
     "gsf": lambda n_jobs: GSF(),
+    "exact": lambda n_jobs: ExactSearch(),
     "pc": lambda n_jobs: PC(),
     "random": lambda n_jobs: RandomGraph(random_state=1),
 }

@@ -78,12 +78,13 @@ def counted_h(networks):
     return sum(np.trace(np.linalg.matrix_power(A, k)) / math.factorial(k) for k in (2, 3, 4)) + long
 
 
-def lagrangian(networks, rows, lagrange_multiplier, penalty, by_cycles=False):
+def lagrangian(networks, rows, lagrange_multiplier, penalty, by_cycles=False, sparsity=0.0):
     h = counted_h(networks) if by_cycles else dense_h(networks)
-    return -mean_log_likelihood(networks, rows).mean() + lagrange_multiplier * h + 0.5 * penalty * h**2
+    sum_of_weights = sparsity / rows.shape[1] * weighted_adjacency(networks).sum()
+    return -mean_log_likelihood(networks, rows).mean() + lagrange_multiplier * h + 0.5 * penalty * h**2 + sum_of_weights
 
 
-def engine_gradient(networks, rows, lagrange_multiplier, penalty, by_cycles=False):
+def engine_gradient(networks, rows, lagrange_multiplier, penalty, by_cycles=False, sparsity=0.0):
     """The gradient as `iterate` puts it together, for a batch of all rows."""
     n, d = rows.shape
     trainer = Trainer(networks, rows, n, np.random.default_rng(0), by_cycles=by_cycles)
@@ -99,7 +100,7 @@ def engine_gradient(networks, rows, lagrange_multiplier, penalty, by_cycles=Fals
         worker.gradient[:] = 0  # so that what is never written can be told
         fill_likelihood_gradient(networks, worker.workspace, worker.gradient, n, j)
         factor = -(lagrange_multiplier + penalty * h) / scale
-        fill_column_slope(networks, state, factor, j, worker.column_slope)
+        fill_column_slope(networks, state, factor, -sparsity * n, j, worker.column_slope)
         add_connectivity_gradient(networks, state.left[j], worker.column_slope, worker.right, worker.gradient, j)
         gradient[j] = -scale * worker.gradient
     return gradient
@@ -122,17 +123,23 @@ def test_gradient_with_counted_cycles(rng):
     check_gradient(networks, rng.normal(size=(23, D)), by_cycles=True)
 
 
-def check_gradient(networks, rows, by_cycles=False):
+def test_gradient_with_a_penalty_on_weights(rng):
+    mask = np.triu(np.ones((D, D), dtype=bool), 1)
+    mask[1, 0] = True  # inputs on cycles and others
+    check_gradient(new_networks(rng, mask=mask), rng.normal(size=(23, D)), sparsity=2.0)
+
+
+def check_gradient(networks, rows, by_cycles=False, sparsity=0.0):
     """The engine's against differences of the augmented Lagrangian."""
-    gradient = engine_gradient(networks, rows, 0.7, 3.0, by_cycles)
+    gradient = engine_gradient(networks, rows, 0.7, 3.0, by_cycles, sparsity)
     step = 1e-6
     for j in range(D):
         for k in parameter_positions(networks, j):
             value = networks.parameters[j, k]
             networks.parameters[j, k] = value + step
-            above = lagrangian(networks, rows, 0.7, 3.0, by_cycles)
+            above = lagrangian(networks, rows, 0.7, 3.0, by_cycles, sparsity)
             networks.parameters[j, k] = value - step
-            below = lagrangian(networks, rows, 0.7, 3.0, by_cycles)
+            below = lagrangian(networks, rows, 0.7, 3.0, by_cycles, sparsity)
             networks.parameters[j, k] = value
             np.testing.assert_allclose(gradient[j, k], (above - below) / (2 * step), rtol=2e-5, atol=2e-8)
         unused = np.setdiff1d(np.arange(gradient.shape[1]), parameter_positions(networks, j))

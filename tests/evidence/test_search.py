@@ -14,6 +14,8 @@ from grandag.evidence.refine import _Table
 from grandag.evidence.regression import new_workspace
 from grandag.evidence.scores import MOST_CANDIDATES, LocalScores, Parents
 from grandag.evidence.search import Search
+from grandag.evidence.selection import choose
+from grandag.evidence.transform import standardise
 from grandag.graph import ancestors, is_acyclic
 
 EMPTY = np.zeros((4, 4), dtype=bool)
@@ -278,6 +280,36 @@ def test_many_parents_of_which_none_shows_alone(seed, monkeypatch):
     assert not refine(values, empty).adjacency.any()
 
 
+def test_parents_that_were_set_aside_come_back_if_they_show_more_together(monkeypatch):
+    truth = np.zeros((8, 8), dtype=bool)
+    truth[:6, 6] = True
+    values = simulate.draw_scenario("gauss-anm", truth.astype(int), 400, 0).data.to_numpy()
+    start = np.triu(np.ones_like(truth), 1)
+    monkeypatch.setattr("grandag.evidence.selection._MANY", 3)
+    monkeypatch.setattr("grandag.evidence.selection._WORTH_SHARE", np.inf)
+    assert (select(values, start).adjacency == truth).all()
+    monkeypatch.setattr("grandag.evidence.selection._HIDDEN_WORTH", np.inf)
+    assert not select(values, start).adjacency[:, 6].any()
+
+
+def test_many_candidates_of_a_noisy_variable_cost_few_fits(monkeypatch):
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=(600, 61))
+    values[:, 60] += 0.5 * values[:, 7]
+
+    def chosen() -> tuple[Parents, int]:
+        scores = LocalScores(standardise(values, 10.0)[0], EvidenceConfig(), np.random.default_rng(0), 1)
+        found = choose(scores, 60, tuple(range(60)), np.zeros(61, dtype=bool), frozenset(), ())
+        return found, len(scores._full)
+
+    found, n_fits = chosen()
+    monkeypatch.setattr("grandag.evidence.selection._MANY", 100)
+    monkeypatch.setattr("grandag.evidence.selection._IDLE_SHARE", 0.0)
+    _, n_one_by_one = chosen()
+    assert found == (7,)
+    assert n_fits < n_one_by_one / 2
+
+
 def without_directions(seed):
     """A linear Gaussian table, in which many graphs are equally good but for chance."""
     truth = simulate.draw_graph("er", 7, 14, random_state=seed)
@@ -291,6 +323,18 @@ def test_further_starts_find_better_graphs_where_choices_are_close(monkeypatch):
     once = [refine(without_directions(seed), empty).score for seed in range(4)]
     assert all(best > first - 0.1 for best, first in zip(several, once, strict=True))
     assert max(best - first for best, first in zip(several, once, strict=True)) > 1
+
+
+def test_further_starts_are_near_moves_that_were_rejected_by_a_hair():
+    search = Search(
+        None, Knowledge(*[np.zeros((30, 30), dtype=bool)] * 2), np.random.default_rng(0), lambda state: None
+    )
+    order = list(reversed(range(30)))
+    near = [order[search._window(order, {12, 13})] for _ in range(50)]
+    assert all({12, 13} & {*nodes} and 4 <= len(nodes) <= 10 for nodes in near)
+    assert {node for nodes in near for node in nodes} > {*range(10, 16)}
+    anywhere = {node for _ in range(100) for node in order[search._window(order, set())]}
+    assert anywhere == {*range(30)}
 
 
 def test_further_starts_do_not_depend_on_order_units_or_threads():

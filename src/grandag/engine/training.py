@@ -2,7 +2,7 @@
 
 One iteration takes an RMSprop step on
 
-    - 1 / (|B| d) sum_{x in B} sum_j log p_j(x_j | x_(-j)) + lambda h(A_phi) + mu / 2 h(A_phi)^2
+    - 1 / (|B| d) sum_{x in B} sum_j log p_j(x_j | x_(-j)) + lambda h(A_phi) + mu / 2 h(A_phi)^2 + alpha / d sum_ij A_ij
 
 over a batch B of rows, and then masks for good every input whose A_ij, from before the step, is at most epsilon. h is
 tr(e^A) - d (`acyclicity.py`) or, for many variables, counts cycles (`cycles.py`).
@@ -70,6 +70,7 @@ class Objective(NamedTuple):
     mask_threshold: float
     tolerance: float
     is_constrained: bool  # False: likelihood only, the mask stays (retraining)
+    sparsity: float = 0.0  # alpha
 
 
 class Pool(NamedTuple):
@@ -196,6 +197,10 @@ class Trainer:
         n_multiplications = shape.n_units * (n_inputs.sum() + n_inputs.size * shape.n_units) * self.batch_size
         return max(1, int(_MULTIPLICATIONS_PER_CALL / (n_multiplications + 1)))
 
+    def sum_of_weights(self) -> float:
+        """sum_ij A_ij after the last iteration; an input that is never masked counts as 1."""
+        return float(self.state.A.sum())
+
     def restart_optimiser(self) -> None:
         """Forget the running mean of squared gradients."""
         self.state.mean_square[:] = 0
@@ -226,7 +231,8 @@ def iterate(thread, n_threads, worker, networks, state, rows, batch_size, object
                 networks, worker.workspace, worker.gradient, batch_size, j
             )
             if h > 0:
-                fill_column_slope(networks, state, -multiplier / scale, j, worker.column_slope)
+                pull = -objective.sparsity * batch_size
+                fill_column_slope(networks, state, -multiplier / scale, pull, j, worker.column_slope)
                 add_connectivity_gradient(
                     networks, left_of(state.left, j), worker.column_slope, worker.right, worker.gradient, j
                 )
@@ -326,20 +332,21 @@ def fill_likelihood_gradient(networks, workspace, gradient, n_rows, j):
 
 
 @inlined
-def fill_column_slope(networks, state, factor, j, column_slope):
-    """column_slope[p] = factor * dh / dA_ij for the p-th input i; 0 outside the component of j, on no cycle.
+def fill_column_slope(networks, state, factor, pull, j, column_slope):
+    """column_slope[p] = factor * dh / dA_ij + pull for the p-th input i; outside the component of j, on no cycle, pull.
 
-    It is 0, too, for inputs that are never masked, whose entry of A does not depend on their weights.
+    It is 0 for inputs that are never masked, whose entry of A does not depend on their weights.
     """
     number, n, label = column_slope.dtype.type, networks.n_inputs[j], state.components.label
     for p in range(1, n + 1):
         i = networks.inputs[j, p]
+        column_slope[p] = number(pull) if p > state.n_kept[j] else 0
         if label[i] != label[j] or p <= state.n_kept[j]:
-            column_slope[p] = 0
-        elif state.by_cycles:
-            column_slope[p] = number(factor) * state.cycles.slope[j, p]
+            continue
+        if state.by_cycles:
+            column_slope[p] += number(factor) * state.cycles.slope[j, p]
         else:
-            column_slope[p] = number(factor) * state.exponential[j, i]
+            column_slope[p] += number(factor) * state.exponential[j, i]
     for p in range(n + 1, padded(n + 1)):
         column_slope[p] = 0
 

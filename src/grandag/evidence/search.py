@@ -18,6 +18,7 @@ import numpy as np
 from grandag.evidence.choices import Choices
 from grandag.evidence.plans import Knowledge, Order, Plan, as_adjacency, plans
 from grandag.evidence.scores import LocalScores, Parents
+from grandag.evidence.selection import hides_more
 from grandag.graph import topological_order
 
 __all__ = ["Move", "Search", "Searched"]
@@ -28,8 +29,8 @@ _LEAST_GAIN = 0.05
 """Nats that a move has to bring: what fits of the same parents may differ by."""
 _UNEXPLAINED = np.log(0.5)
 """Noise from which a node may have parents that do not show one by one."""
-_HIDDEN_WORTH, _MOST_HIDDEN = 5.0, 50
-"""What all candidates together have to be worth, in costs of an edge, and how many they are at most."""
+_MOST_HIDDEN = 50
+"""Candidates that are fitted together, at most, to see whether parents hide among them."""
 _HAIR = 10.0
 """Nats by which a move may have been rejected for the search to start again nearby."""
 _WINDOWS = (4, 10)
@@ -58,8 +59,8 @@ class Searched:
     total: float
     moves: list[Move] = field(default_factory=list)
     was_interrupted: bool = False
-    is_close: bool = False
-    """Whether a move was rejected by a hair."""
+    close: set[int] = field(default_factory=set)
+    """Nodes of which a move was rejected by a hair."""
 
     def change(self, node: int | None, changes: dict[int, Parents], gain: float) -> None:
         """Make a move."""
@@ -88,10 +89,10 @@ class Search:
         best, scores = self._state(parents), self._scores
         try:
             self._climb(best, lambda: self._report(best))
-            most_work = scores.work + (_CLOSE_WORK if best.is_close else _CLEAR_WORK)
+            most_work = scores.work + (_CLOSE_WORK if best.close else _CLEAR_WORK)
             work_per_start, in_vain = _FITS_PER_NODE * len(parents) * scores.work_per_fit, 0
             while in_vain < _IN_VAIN and scores.work + work_per_start < most_work:
-                found = self._state(self._shuffled(best.parents))
+                found = self._state(self._shuffled(best))
                 self._climb(found, lambda: self._report(best), most_work)
                 in_vain += 1
                 if found.total > best.total + _LEAST_GAIN:
@@ -130,7 +131,8 @@ class Search:
                 if gain > _LEAST_GAIN:
                     state.change(plan.node, changes, gain)
                     return True
-                state.is_close |= gain > -_HAIR and any(new != state.parents[j] for j, new in changes.items())
+                if gain > -_HAIR and any(new != state.parents[j] for j, new in changes.items()):
+                    state.close.add(plan.node)
                 rejected.add(plan.signature)
         return False
 
@@ -169,18 +171,17 @@ class Search:
         may_precede = [i for i in candidates if not order.is_ancestor(node, i)]
         most = sorted(may_precede, key=lambda i: -promise[i])[:_MOST_HIDDEN]
         everything = tuple(sorted({*parents, *most}))
-        if scores.full(node, everything, parents) - scores.full(node, parents) < _HIDDEN_WORTH * scores.cost_per_edge:
+        if not hides_more(scores, node, everything, parents):
             return parents
         return self._choices.choose(node, everything, np.zeros(len(promise), dtype=bool), parents)
 
-    def _shuffled(self, parents: list[Parents]) -> list[Parents]:
+    def _shuffled(self, best: Searched) -> list[Parents]:
         """A graph nearby: some places of the order shuffled, new choices among neighbours where an edge would turn."""
-        d = len(parents)
+        parents, d = best.parents, self._scores.n_variables
         adjacency = as_adjacency(parents)
         order = topological_order(adjacency)
-        window = int(self._rng.integers(*_WINDOWS, endpoint=True))
-        first = int(self._rng.integers(max(d - window, 0) + 1))
-        order[first : first + window] = self._random_order(order[first : first + window])
+        window = self._window(order, best.close)
+        order[window] = self._random_order(order[window])
         place = np.argsort(order)
         may_be = (adjacency | adjacency.T) & self._knowledge.allowed & (place[:, None] < place)
         candidates = [tuple(np.flatnonzero(column).tolist()) for column in may_be.T]
@@ -190,6 +191,14 @@ class Search:
         )
         new = dict(zip(changed, chosen, strict=True))
         return [new.get(j, parents[j]) for j in range(d)]
+
+    def _window(self, order: list[int], close: set[int]) -> slice:
+        """Some places of the order, with a node among them of which a move was rejected by a hair, if there is one."""
+        size = int(self._rng.integers(*_WINDOWS, endpoint=True))
+        node = int(self._rng.choice(sorted(close) or order))
+        first = order.index(node) - int(self._rng.integers(size))
+        first = min(max(first, 0), max(len(order) - size, 0))
+        return slice(first, first + size)
 
     def _random_order(self, nodes: list[int]) -> list[int]:
         """These nodes in a random order that no required edge contradicts."""

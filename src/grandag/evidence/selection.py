@@ -6,7 +6,7 @@ import numpy as np
 
 from grandag.evidence.scores import LocalScores, Parents
 
-__all__ = ["choose", "eliminate", "loss"]
+__all__ = ["choose", "eliminate", "hides_more", "loss"]
 
 _CLOSE = 25.0
 """A parent whose removal costs more nats than this, nothing else refitted, stays without a closer look."""
@@ -14,6 +14,12 @@ _FLAT = np.log(10.0)
 """Length scale from which an input hardly matters."""
 _EXPLAINED = np.log(0.5)
 """Few rows are trusted about what hardly matters if they leave less of the variance than this unexplained."""
+_IDLE_SHARE = 0.25
+"""Idle parents go together if that costs less evidence than this share of what their edges cost."""
+_HIDDEN_WORTH = 5.0
+"""What many candidates together have to be worth, in costs of an edge, to be looked at closely."""
+_MANY, _WORTH_SHARE = 20, 0.5
+"""More candidates than this come first only if they are worth this share of what their edges cost."""
 _PROMISING, _AT_ONCE = 2.0, 4
 """Standard deviations from which a candidate is tried as a further parent, and how many are at once."""
 
@@ -30,6 +36,7 @@ def choose(
     untried = further.copy()
     untried[list(parents)] = True
     parents = _thin(scores, child, parents, required, near)
+    parents, set_aside = _first(scores, child, parents, tuple(sorted({*near, *required})))
     while True:
         untried[list(parents)] = False
         if _in_vain(scores, child, parents, required, near):
@@ -39,9 +46,13 @@ def choose(
         promise = scores.promise(child, found)
         promising = np.flatnonzero(untried & (promise > _PROMISING)).tolist()
         more = sorted(promising, key=lambda i: -promise[i])[:_AT_ONCE]
-        if not more or (found == near and promise[more[0]] < scores.promising):
+        if more and (found != near or promise[more[0]] >= scores.promising):
+            parents = tuple(sorted((*found, *more)))
+        elif set_aside and hides_more(scores, child, tuple(sorted({*found, *set_aside})), found):
+            parents, set_aside = tuple(sorted({*found, *set_aside})), ()
+        else:
             return found
-        near, parents = found, tuple(sorted((*found, *more)))
+        near = found
 
 
 def eliminate(scores: LocalScores, child: int, parents: Parents, required: frozenset[int], near: Parents) -> Parents:
@@ -80,7 +91,7 @@ def _without_idle(scores: LocalScores, child: int, parents: Parents, settled: se
     losses = {parent: scores.few_loss(child, parents, (parent,)) for parent in parents if parent not in settled}
     idle = [i for i in sorted(losses, key=lambda i: losses[i]) if scores.scale * losses[i] < scores.cost_per_edge]
     while len(idle) > 1:
-        if scores.loss(child, parents, tuple(idle)) < scores.cost_per_edge:
+        if scores.loss(child, parents, tuple(idle)) < scores.cost_per_edge * max(1.0, _IDLE_SHARE * len(idle)):
             return tuple(parent for parent in parents if parent not in idle)
         idle = idle[: len(idle) // 2]
     return parents
@@ -105,6 +116,31 @@ def _in_vain(scores: LocalScores, child: int, parents: Parents, required: frozen
     if not required.intersection(parents) <= set(near) < set(parents):
         return False
     return not scores.reaches(child, parents, near, scores.cost_per_edge)
+
+
+def hides_more(scores: LocalScores, child: int, parents: Parents, found: Parents) -> bool:
+    """Whether many parents together show what those that were found do not.
+
+    Their evidence may creep up for long: the fit is given up only if it is not worth a single edge.
+    """
+    cost = scores.cost_per_edge
+    if not scores.reaches(child, parents, found, cost):
+        return False
+    return scores.full(child, parents) - scores.full(child, found) >= _HIDDEN_WORTH * cost
+
+
+def _first(scores: LocalScores, child: int, parents: Parents, fewer: Parents) -> tuple[Parents, Parents]:
+    """The parents to begin with, and those that are set aside: many that are worth little begin with the fewer.
+
+    A fit of many inputs then follows the noise with a little of each, and elimination would take them one by one.
+    """
+    n_more = len(set(parents) - set(fewer))
+    if n_more <= _MANY:
+        return parents, ()
+    if not hides_more(scores, child, parents, fewer):
+        return fewer, ()
+    worth = scores.full(child, parents) - scores.full(child, fewer)
+    return (parents, ()) if worth > _WORTH_SHARE * n_more * scores.cost_per_edge else (fewer, parents)
 
 
 def _thin(scores: LocalScores, child: int, parents: Parents, required: frozenset[int], near: Parents) -> Parents:

@@ -28,7 +28,11 @@ class Reference(NamedTuple):
 
 
 def train(rows, held_out, mask, network, config, rng, required):
-    """The augmented Lagrangian method: min_phi -1/d E sum_j log p_j + lambda h + mu / 2 h^2, again and again."""
+    """The augmented Lagrangian method, again and again: min_phi -1/d E sum_j log p_j + lambda h + mu / 2 h^2.
+
+    The penalty alpha / d sum_ij A_ij is not in the paper.
+    """
+    alpha = config.sparsity / len(mask)
     W, b, log_sigma = initial_parameters(mask, required, network, rng)
     batches = draw_batches(rng, len(rows), config.batch_size)
     lagrange, mu, learning_rate = 0.0, config.initial_penalty, config.learning_rate
@@ -39,7 +43,7 @@ def train(rows, held_out, mask, network, config, rng, required):
         A, left = weighted_adjacency(W, mask)
         h, dh_dA = acyclicity(np.where(required, 1.0, A))  # a required edge is there, whatever its weights
         value, dW, db, dlog_sigma = likelihood_gradient(batch, W, b, log_sigma, mask)
-        dA = adjacency_gradient((lagrange + mu * h) * dh_dA * (mask & ~required), W, left)
+        dA = adjacency_gradient(((lagrange + mu * h) * dh_dA + alpha) * (mask & ~required), W, left)
         batch_values.append(value)
 
         gradients = [*(-dW_l + dA_l for dW_l, dA_l in zip(dW, dA, strict=True)), *(-db_l for db_l in db), -dlog_sigma]
@@ -48,13 +52,15 @@ def train(rows, held_out, mask, network, config, rng, required):
             v[:] = 0.99 * v + 0.01 * g**2
             parameter -= learning_rate * g / (np.sqrt(v) + 1e-8)
 
-        mask = mask & (required | (config.mask_threshold < A))  # A is from before the step
+        if final_h or alpha == 0:
+            mask = mask & (required | (config.mask_threshold < A))  # A is from before the step
 
         is_last = h <= config.tolerance or iteration + 1 == config.max_iterations
         if iteration % config.evaluate_every == 0 or is_last:
             held_out_value = log_likelihood(held_out, W, b, log_sigma, mask)
             trace.append((iteration, h, lagrange, mu, np.mean(batch_values), held_out_value, mask.sum()))
-            objectives.append(-held_out_value + lagrange * h + mu / 2 * h**2)
+            penalty = alpha * weighted_adjacency(W, mask & ~required)[0].sum()
+            objectives.append(-held_out_value + lagrange * h + mu / 2 * h**2 + penalty)
             batch_values = []
         if is_last:
             break

@@ -309,7 +309,7 @@ def test_missing_rows_are_dropped_on_request(frame):
         ({"learning_rate": 0}, r"'learning_rate' must be a number above 0; got 0"),
         ({"held_out_fraction": 1.0}, r"'held_out_fraction' must be a number above 0 and at most 0.9"),
         ({"standardise": "yes"}, r"'standardise' must be one of True, False"),
-        ({"tolerance": float("nan")}, r"'tolerance' must be a number"),
+        ({"tolerance": float("nan")}, r"'tolerance' must be None or a number"),
     ],
 )
 def test_bad_parameters(frame, parameters, message):
@@ -323,7 +323,8 @@ def test_presets():
     default = GraNDAG.preset("default")
     assert default.get_params() == GraNDAG().get_params()
     assert (default.refine, paper.refine) == (True, False)
-    before = {"refine": False, "later_learning_rate": 1e-3, "threshold_all": True}
+    before = {"refine": False, "later_learning_rate": 1e-3, "threshold_all": True, "sparsity": 0.0, "tolerance": 1e-8}
+    before |= {"neighbour_threshold": 0.75, "n_trees": 500}
     assert fast().get_params() == {**default.get_params(), **before}
     with pytest.raises(ValueError, match="'preset' must be one of default, fast, paper; got 'papr'"):
         GraNDAG.preset("papr")
@@ -335,8 +336,9 @@ def test_presets():
 def test_training_by_size(n_variables, rate, by_cycles):
     training = GraNDAG().training(n_variables)
     assert (training.later_learning_rate, training.by_cycles) == (rate, by_cycles)
-    asked = GraNDAG(later_learning_rate=0.5, acyclicity="exponential").training(n_variables)
-    assert (asked.later_learning_rate, asked.by_cycles) == (0.5, False)
+    assert (training.sparsity, training.tolerance) == ((2, 1e-5) if by_cycles else (0, 1e-8))
+    asked = GraNDAG(later_learning_rate=0.5, acyclicity="exponential", sparsity=0, tolerance=0).training(n_variables)
+    assert (asked.later_learning_rate, asked.by_cycles, asked.sparsity, asked.tolerance) == (0.5, False, 0, 0)
     assert GraNDAG(acyclicity="cycles").training(2).by_cycles
 
 

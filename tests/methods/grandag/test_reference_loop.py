@@ -4,6 +4,7 @@ In double precision, and with seeds for which a change of the table by one part 
 training is chaotic, so that rounding alone can take two correct programs apart within ten thousand iterations.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ class Case(NamedTuple):
 CASES = {
     "GraN-DAG": Case(5, "additive-gaussian", FAST, 20),
     "GraN-DAG++": Case(4, "gaussian", FAST, 29),
+    "sparse": Case(5, "additive-gaussian", replace(FAST, sparsity=0.1, max_iterations=4000), 20),
     "the defaults, interrupted": Case(4, "additive-gaussian", TrainConfig(max_iterations=2450), 0),
 }
 

@@ -97,6 +97,22 @@ def test_clear_decisions_need_few_trees(related, n_trees):
     assert set(n_trees.values()) == {7}
 
 
+@pytest.mark.parametrize(("n_variables", "rule"), [(149, (0.75, 500)), (150, (1.2, 50))])
+def test_many_variables_need_more_importance_and_fewer_trees(n_variables, rule):
+    assert NeighboursConfig().rule(n_variables) == rule
+    assert NeighboursConfig(neighbour_threshold=0, n_trees=7).rule(n_variables) == (0, 7)
+
+
+@pytest.mark.parametrize("trees", ["compiled", "scikit-learn"])
+def test_the_rule_of_many_variables_is_applied(rng, trees, monkeypatch):
+    values = rng.normal(size=(60, 10))
+    masks = []
+    for rule in (0.75, 30), (1.2, 30):
+        monkeypatch.setattr(NeighboursConfig, "rule", lambda *_, rule=rule: rule)
+        masks.append(neighbours(values, NeighboursConfig(), np.random.default_rng(0), trees=trees))
+    assert 0 < masks[1].sum() < masks[0].sum()
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_interruption_ends_all_threads(related, n_trees, n_jobs):
     """The related variables are done after 50 trees; the others would take all."""

@@ -56,8 +56,12 @@ _EVERYTHING = 10**9
 _LATER_RATE, _SLOWER_RATE, _SLOWER_FROM = 1e-3, 1e-4, 50
 """Learning rates after the first subproblem, and the number of variables from which the slower one keeps more edges."""
 
-_CYCLES_FROM = 150
-"""Number of variables from which the constraint counts cycles: the exponential's cost grows with its third power."""
+_MANY = 150
+"""Number of variables from which the constraint counts cycles, since the exponential's cost grows with its third power,
+and from which training is sparse and leaves the last cycles to the threshold."""
+
+_SPARSITY, _LOOSE_TOLERANCE, _TOLERANCE = 2.0, 1e-5, 1e-8
+"""The weight of A_phi in the objective, and the tolerance on h, for many variables; the tolerance for others."""
 
 _HYPERPARAMETERS, _RELEASED = "appendix Hyperparameters", "released program"
 
@@ -151,12 +155,22 @@ class GraNDAGConfig(NeighboursConfig, FinalEdgesConfig):
         source="ours (docs/method.md)",
         paper="exponential",
     )
-    tolerance: float = parameter(
-        1e-8,
-        number(0),
-        "Training ends when h is at most this.",
+    sparsity: float | None = parameter(
+        None,
+        optional(number(0)),
+        "Weight (alpha) of the sum of A_phi, divided by the number of variables, in the objective; None: 0, from 150 "
+        "variables on 2.",
+        source="ours (docs/method.md)",
+        fast=0.0,
+        paper=0.0,
+    )
+    tolerance: float | None = parameter(
+        None,
+        optional(number(0)),
+        "Training ends when h is at most this; None: 1e-8, from 150 variables on 1e-5.",
         source="appendix Optimization",
         search=Choice((1e-6, 1e-8, 1e-10)),
+        fast=1e-8,
         paper=1e-8,
     )
     subproblem_tolerance: float = parameter(
@@ -169,9 +183,10 @@ class GraNDAGConfig(NeighboursConfig, FinalEdgesConfig):
     max_iterations: int = parameter(
         100_000, count, "Maximum number of iterations of training, and of retraining.", source=_RELEASED, paper=100_000
     )
-    neighbour_threshold: float = redeclared(
-        NeighboursConfig, "neighbour_threshold", 0.75, search=Choice((0.5, 0.75, 1.0, 2.0)), paper=0.75
+    neighbour_threshold: float | None = redeclared(
+        NeighboursConfig, "neighbour_threshold", None, search=Choice((0.5, 0.75, 1.0, 2.0)), fast=0.75, paper=0.75
     )
+    n_trees: int | None = redeclared(NeighboursConfig, "n_trees", None, fast=500, paper=500)
     neighbour_trees: str = parameter(
         "compiled",
         one_of(*IMPLEMENTATIONS),
@@ -229,15 +244,17 @@ class GraNDAGConfig(NeighboursConfig, FinalEdgesConfig):
 
     def training(self, n_variables: int) -> TrainConfig:
         """The part of training, for so many variables."""
-        is_large = n_variables >= _CYCLES_FROM
-        by_size = _LATER_RATE if n_variables < _SLOWER_FROM else _SLOWER_RATE
+        is_large = n_variables >= _MANY
+        rate = _LATER_RATE if n_variables < _SLOWER_FROM else _SLOWER_RATE
+        sparsity, tolerance = (_SPARSITY, _LOOSE_TOLERANCE) if is_large else (0.0, _TOLERANCE)
         return TrainConfig(
             by_cycles=is_large if self.acyclicity == "auto" else self.acyclicity == "cycles",
             learning_rate=self.learning_rate,
-            later_learning_rate=self.later_learning_rate or by_size,
+            later_learning_rate=self.later_learning_rate or rate,
             batch_size=self.batch_size,
             mask_threshold=self.mask_threshold,
-            tolerance=self.tolerance,
+            sparsity=sparsity if self.sparsity is None else self.sparsity,
+            tolerance=tolerance if self.tolerance is None else self.tolerance,
             max_iterations=self.max_iterations,
             subproblem_tolerance=self.subproblem_tolerance,
         )
@@ -277,7 +294,7 @@ def learn(
             "learning_rate, and leave standardise=True unless the columns are on a common scale near 1."
             f"{_constant_in_training(table.names, data)}"
         )
-    convergence = _convergence(trained, config)
+    convergence = _convergence(trained, training.tolerance)
     jacobian_rows = data.rows[: config.max_jacobian_rows]
     jacobian = expected_jacobian(trained.networks, jacobian_rows, n_threads)
     strong = trained.networks.mask & (trained.A_phi >= config.weight_threshold)
@@ -320,12 +337,12 @@ def _select(
     return selected._replace(notes=(*limit, *selected.notes))
 
 
-def _convergence(trained: TrainResult, config: GraNDAGConfig) -> Convergence:
+def _convergence(trained: TrainResult, tolerance: float) -> Convergence:
     return Convergence(
         trained.outcome is Outcome.CONVERGED,
         trained.n_iterations,
         float(trained.trace[-1].h),
-        config.tolerance,
+        tolerance,
         "Raise max_iterations, or subproblem_tolerance,",
     )
 

@@ -5,8 +5,11 @@
 (for many variables with an h that counts cycles, `engine/cycles.py`) by a sequence of subproblems (t = 0, 1, ...), each
 approximately solved by RMSprop until the held-out objective stops improving:
 
-    min_phi  - 1/d E sum_j log p_j + lambda_t h + mu_t / 2 h^2
+    min_phi  - 1/d E sum_j log p_j + lambda_t h + mu_t / 2 h^2 + alpha / d sum_ij A_ij
     lambda_(t+1) = lambda_t + mu_t h;      mu_(t+1) = 10 mu_t  if  h > 0.9 * (h at the end of subproblem t - 1)
+
+The last term is ours, for many variables: without it networks of many inputs learn the rows by heart. With it nothing
+is masked in the first subproblem: networks that have learned nothing yet need no input.
 """
 
 from __future__ import annotations
@@ -68,6 +71,7 @@ class TrainConfig:
     batch_size: int = 64  # appendix A.6
     by_cycles: bool = False  # ours, for many variables; section 3.2 has tr(e^A) - d
     mask_threshold: float = 1e-4  # epsilon, section 3.4
+    sparsity: float = 0.0  # alpha, ours
     tolerance: float = 1e-8  # on h, appendix A.1
     max_iterations: int = 100_000
     evaluate_every: int = 100
@@ -120,12 +124,11 @@ class _Subproblem:
         self.final_h: list[float] = []
 
     def objective(self) -> Objective:
-        config = self.config
-        rate = config.later_learning_rate if self.final_h else config.learning_rate
+        config, is_first = self.config, not self.final_h
+        rate = config.learning_rate if is_first else config.later_learning_rate
+        epsilon = 0.0 if is_first and config.sparsity > 0 else config.mask_threshold
         lagrange_multiplier, penalty = self.multipliers.lagrange_multiplier, self.multipliers.penalty
-        return Objective(
-            lagrange_multiplier, penalty, rate, config.mask_threshold, config.tolerance, is_constrained=True
-        )
+        return Objective(lagrange_multiplier, penalty, rate, epsilon, config.tolerance, True, config.sparsity)
 
     def has_converged(self) -> bool:
         """Has the held-out objective levelled off, or begun to rise, over the last two windows?
@@ -193,7 +196,8 @@ def train(
         if ended == ACYCLIC:
             outcome = Outcome.CONVERGED
             break
-        subproblem.held_out_objectives.append(multipliers.terms(h) - value)
+        sparsity = config.sparsity / d * trainer.sum_of_weights()
+        subproblem.held_out_objectives.append(multipliers.terms(h) + sparsity - value)
         if done > 1 and (done - 1) % (2 * config.evaluate_every) == 0 and subproblem.has_converged():
             subproblem.next(h)
             trainer.restart_optimiser()

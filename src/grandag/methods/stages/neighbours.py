@@ -12,6 +12,9 @@ the inputs that trees without end would put on the other side of the limit,
 
 is at most 1 %, about what 500 trees leave open on average (docs/neighbours.md).
 
+Among very many variables that rule leaves dozens of irrelevant inputs to each, and with them networks learn the rows by
+heart: from 150 variables on the limit is 1.2 times the mean, and 50 trees are enough for it.
+
 Very many variables are screened first: trees see at most twice as many as may become candidates (`screen.py`), the mean
 importance is that of these, and of the candidates the most important stay.
 """
@@ -33,7 +36,7 @@ from scipy.special import ndtr
 from grandag.engine.random import new_state
 from grandag.methods.stages.screen import most_dependent
 from grandag.methods.stages.trees import LANES, grow
-from grandag.parameters import count, n_jobs, number, one_of, parameter
+from grandag.parameters import count, n_jobs, number, one_of, optional, parameter
 from grandag.progress import Listener, Progress
 
 __all__ = [
@@ -60,6 +63,9 @@ _SCREENED = 2
 _SELECTION_FROM = 50
 """Number of variables from which neighbours are selected first (section 3.5 of the paper)."""
 
+_STRICT_FROM = 150
+"""Number of variables from which candidates need more importance, and get fewer trees."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class NeighboursConfig:
@@ -72,17 +78,18 @@ class NeighboursConfig:
         source="appendix Preliminary neighborhood selection",
         paper="auto",
     )
-    neighbour_threshold: float = parameter(
-        0.75,
-        number(0),
-        "Candidates have at least this multiple of the mean importance.",
+    neighbour_threshold: float | None = parameter(
+        None,
+        optional(number(0)),
+        "Candidates have at least this multiple of the mean importance; None: 0.75, from 150 variables on 1.2.",
         source="appendix Preliminary neighborhood selection",
         paper=0.75,
     )
-    n_trees: int = parameter(
-        500,
-        count,
-        "Maximum number of trees per variable in neighbour selection; fewer where the decisions are clear.",
+    n_trees: int | None = parameter(
+        None,
+        optional(count),
+        "Maximum number of trees per variable in neighbour selection, fewer where the decisions are clear; None: 500, "
+        "from 150 variables on 50.",
         source="appendix Preliminary neighborhood selection",
         paper=500,
     )
@@ -97,6 +104,14 @@ class NeighboursConfig:
     n_jobs: int | None = parameter(
         -1, n_jobs, "Number of threads, -1 for all cores; used where they pay. Results do not depend on it."
     )
+
+    def rule(self, n_variables: int) -> tuple[float, int]:
+        """Threshold and maximum number of trees for so many variables."""
+        threshold, n_trees = (0.75, 500) if n_variables < _STRICT_FROM else (1.2, 50)
+        return (
+            threshold if self.neighbour_threshold is None else self.neighbour_threshold,
+            n_trees if self.n_trees is None else self.n_trees,
+        )
 
 
 class Selection(NamedTuple):
@@ -152,11 +167,12 @@ def neighbours(
         values = values[rng.choice(n, max_rows, replace=False)]
     mask = np.zeros((d, d), dtype=bool)
     inputs = _inputs(values, config)
+    threshold, _ = config.rule(d)
     n_jobs = int(effective_n_jobs(config.n_jobs))
     with closing(IMPLEMENTATIONS[trees](values, inputs, config, rng, n_jobs)) as forests:
         for step, (j, importance) in enumerate(forests):
             strongest = np.argsort(-importance, kind="stable")[: config.max_neighbours]
-            is_strong = importance[strongest] >= config.neighbour_threshold * importance.mean()
+            is_strong = importance[strongest] >= threshold * importance.mean()
             mask[inputs[j][strongest[is_strong]], j] = True
             mask[j, j] = False
             if listener is not None:
@@ -179,9 +195,10 @@ def scikit_learn_importance(
     """The reference: as in the released program."""
     from sklearn.ensemble import ExtraTreesRegressor
 
+    _, n_trees = config.rule(values.shape[1])
     for j, seen in enumerate(inputs):
         rows = np.where(seen == j, 0, values[:, seen]).astype(np.float32)
-        forest = ExtraTreesRegressor(config.n_trees, n_jobs=n_jobs, random_state=int(rng.integers(2**31)))
+        forest = ExtraTreesRegressor(n_trees, n_jobs=n_jobs, random_state=int(rng.integers(2**31)))
         yield j, forest.fit(rows, values[:, j]).feature_importances_
 
 
@@ -194,13 +211,14 @@ def compiled_importance(
     scale = standard.std(axis=0)
     standard /= np.where(scale > 0, scale, 1)
     whole = _padded(standard)
+    rule = config.rule(values.shape[1])
     is_over = Event()
 
     def importance(j: int, state: np.ndarray) -> tuple[int, np.ndarray]:
         seen = inputs[j]
         rows = whole if len(seen) == standard.shape[1] else _padded(standard[:, seen])
         response, own = np.ascontiguousarray(standard[:, j]), int(np.searchsorted(seen, j))
-        return j, _shares(rows, response, own, len(seen), config, state, is_over).mean(axis=0)
+        return j, _shares(rows, response, own, len(seen), rule, state, is_over).mean(axis=0)
 
     with ThreadPoolExecutor(n_jobs, thread_name_prefix="grandag") as pool:
         try:
@@ -225,7 +243,7 @@ def _shares(
     response: np.ndarray,
     own: int,
     n_inputs: int,
-    config: NeighboursConfig,
+    rule: tuple[float, int],
     state: np.ndarray,
     is_over: Event,
 ) -> np.ndarray:
@@ -233,15 +251,16 @@ def _shares(
 
     Column `own` of `rows` is the response itself.
     """
-    shares = np.zeros((config.n_trees, n_inputs))
+    threshold, most_trees = rule
+    shares = np.zeros((most_trees, n_inputs))
     n_trees, is_clear = 0, False
     while not is_clear:
         new = shares[n_trees : n_trees + _TREES_PER_CALL]
         grow(rows, response, own, state, new)
         new /= np.maximum(new.sum(axis=1, keepdims=True), np.finfo(float).tiny)
         n_trees += len(new)
-        is_clear = n_trees >= _FEWEST_TREES and _doubt(shares[:n_trees], config.neighbour_threshold) <= _LARGEST_DOUBT
-        if n_trees == config.n_trees or is_over.is_set():
+        is_clear = n_trees >= _FEWEST_TREES and _doubt(shares[:n_trees], threshold) <= _LARGEST_DOUBT
+        if n_trees == most_trees or is_over.is_set():
             break
     return shares[:n_trees]
 
