@@ -37,3 +37,20 @@ def graph_pairs() -> list[dict]:
         matrices = np.split(np.unpackbits(columns[name]).astype(bool), n_entries)
         columns[name] = [matrix[: d * d].reshape(d, d) for matrix, d in zip(matrices, columns["d"], strict=True)]
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def family_tasks() -> pd.DataFrame:
+    """One row per regression by family: table, rows, family, target, parents (a list of names), and R's numbers."""
+    tasks = pd.read_csv(FOLDER / "family_tasks.csv", index_col="task")
+    numbers = pd.read_csv(FOLDER / "family_regressions.csv", index_col="task")
+    return tasks.assign(parents=tasks["parents"].str.split()).join(numbers)
+
+
+def family_terms() -> pd.DataFrame:
+    """R's effective degrees of freedom and p-values by task, parent and predictor ("joint": all predictors at once)."""
+    return pd.read_csv(FOLDER / "family_terms.csv", dtype={"predictor": str})
+
+
+def family_table(name: str) -> pd.DataFrame:
+    """One of the tables of the regressions by family."""
+    return pd.read_csv(FOLDER / "tables" / f"{name}.csv.gz")

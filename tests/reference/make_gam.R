@@ -3,13 +3,6 @@
 
 source("additive.R")
 
-# summary's p-values have an absolute error of 2e-5 and can be exactly 0. This is its own test (Wood 2013) with the
-# distribution function to 1e-11.
-precise_test <- mgcv:::testStat
-environment(precise_test) <- list2env(
-    list(psum.chisq = function(...) mgcv::psum.chisq(..., tol = 1e-11, nlim = 1e6)), parent = asNamespace("mgcv")
-)
-
 precise_p_value <- function(b, columns) {
     rank <- min(length(columns), sum(b$edf1[columns]))
     rdf <- length(b$y) - sum(b$edf)

@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy.linalg import lapack
-from threadpoolctl import ThreadpoolController
 
+from grandag.blas import one_blas_thread
 from grandag.gam.basis import Curve, SplineBasis, spline_basis
-from grandag.gam.tail import fractional_rank_tail
+from grandag.gam.smooth_test import smooth_p_value
 from grandag.table import TableError, as_table, constant_columns
 
-__all__ = ["AdditiveFit", "SplineTable", "basis_size"]
+__all__ = ["AdditiveFit", "SplineTable", "basis_size", "column_number"]
 
 BASIS_SIZE = 10
 _RIDGE = 1e-10
@@ -45,10 +45,13 @@ def basis_size(n_rows: int, n_parents: int) -> int:
     return max(3, math.ceil(n_rows / (3 * n_parents)))
 
 
-@functools.cache
-def _blas() -> ThreadpoolController:
-    """The matrices of a regression are so small that more than one thread only gets in the way."""
-    return ThreadpoolController()
+def column_number(names: Sequence[str], column: str | int) -> int:
+    """The number of a column, given its name or its number."""
+    if isinstance(column, str):
+        if column not in names:
+            raise TableError(f"There is no column {column!r}: the table has {', '.join(names)}.")
+        return names.index(column)
+    return int(column)
 
 
 class SplineTable:
@@ -78,11 +81,7 @@ class SplineTable:
 
     def column(self, column: str | int) -> int:
         """The number of a column, given its name or its number."""
-        if isinstance(column, str):
-            if column not in self.names:
-                raise TableError(f"There is no column {column!r}: the table has {', '.join(self.names)}.")
-            return self.names.index(column)
-        return int(column)
+        return column_number(self.names, column)
 
     def products(self, k: int) -> _Products:
         """Bases of rank k and their cross-products, made when first needed."""
@@ -99,7 +98,7 @@ class SplineTable:
         fraction of the time; it may end in another minimum of the criterion than mgcv's.
         """
         inputs = tuple(self.column(parent) for parent in parents)
-        with _blas().limit(limits=1, user_api="blas"):
+        with one_blas_thread():
             products = self.products(basis_size(self.n_rows, len(parents)))
             return _fit(self, products, self.column(target), inputs, log_smoothing)
 
@@ -211,17 +210,14 @@ class AdditiveFit:
 
     def p_values(self) -> np.ndarray:
         """The p-value of each term, by Wood's test (2013) for a smooth function being zero."""
-        with _blas().limit(limits=1, user_api="blas"):
+        with one_blas_thread():
             return np.array([self._p_value(term) for term in range(len(self.parents))])
 
     def _p_value(self, term: int) -> float:
         part = self._columns(term)
         beta = self.solution.beta[part] * math.sqrt(self.table.n_rows)
-        values, vectors = np.linalg.eigh(self._relative_sigma2 * self.solution.V[part, part])
-        values, z = values[::-1], (vectors.T @ beta)[::-1]
         rank = min(len(beta), float(self.edf1[term]))
-        statistics = _statistics(values, z, rank)
-        return float(np.mean([fractional_rank_tail(s, rank, _test_df(rank, self.residual_df)) for s in statistics]))
+        return smooth_p_value(beta, self._relative_sigma2 * self.solution.V[part, part], rank, self.residual_df)
 
     def _columns(self, term: int) -> slice:
         widths = [len(self.products.bases[parent].penalty) for parent in self.parents]
@@ -252,28 +248,6 @@ class AdditiveFit:
         """The regression at rows with the table's columns."""
         curves = [self.curve(parent, values[:, parent])[0] for parent in self.parents]
         return np.asarray(self.intercept + np.sum([np.zeros(len(values)), *curves], axis=0))
-
-
-def _is_whole(rank: float) -> bool:
-    return abs(rank - round(rank)) < 1e-10 or rank < 1
-
-
-def _test_df(rank: float, residual_df: float) -> float:
-    """The scale's degrees of freedom: as they are for an F test, rounded for a fractional rank."""
-    return residual_df if _is_whole(rank) and rank >= 1 else max(1.0, float(round(residual_df)))
-
-
-def _statistics(values: np.ndarray, z: np.ndarray, rank: float) -> list[float]:
-    """The test statistic; for a fractional rank two of them, since the sign of an eigenvector is arbitrary."""
-    kappa = math.floor(rank + 1e-10)
-    nu = rank - kappa
-    if kappa == 0 or nu < 1e-10:
-        count = max(1, kappa)
-        return [float(np.sum(z[:count] ** 2 / values[:count]))]
-    whole = float(np.sum(z[: kappa - 1] ** 2 / values[: kappa - 1]))
-    u, v = z[kappa - 1 : kappa + 1] / np.sqrt(values[kappa - 1 : kappa + 1])
-    cross = 2 * math.sqrt(nu * (1 - nu) / 2) * u * v
-    return [whole + u * u + nu * v * v + cross, whole + u * u + nu * v * v - cross]
 
 
 def _log(values: np.ndarray) -> np.ndarray:

@@ -16,7 +16,10 @@ from scipy.special import betainc, betaln
 
 from grandag.engine.compiled import compiled
 
-__all__ = ["fractional_rank_tail"]
+__all__ = ["KNOWN_SCALE", "fractional_rank_tail"]
+
+KNOWN_SCALE = 1e9
+"""Degrees of freedom m of a scale that is not estimated: P(sum_i w_i chi2_1 > stat), to 1e-4 relative."""
 
 _SMALL_WEIGHT = 5e-3
 """Below this weight the tail is a straight line in it, to 1e-5 relative."""
