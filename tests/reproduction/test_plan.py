@@ -24,7 +24,9 @@ def test_only_differences_from_the_default_are_in_the_job():
     recipe, default, fast = (item.job for item in plan(small(methods=("grandag",)), n_datasets=1))
     assert dict(recipe.parameters) == dict(grandag.GraNDAG.preset("paper").get_params().items() - defaults())
     assert dict(default.parameters) == {}
-    assert dict(fast.parameters) == {"refine": False, "later_learning_rate": 1e-3, "threshold_all": True}
+    for_many_variables = {"sparsity": 0.0, "tolerance": 1e-8, "neighbour_threshold": 0.75, "n_trees": 500}
+    without_search = {"refine": False, "later_learning_rate": 1e-3, "threshold_all": True}
+    assert dict(fast.parameters) == without_search | for_many_variables
 
 
 def defaults():

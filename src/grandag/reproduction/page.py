@@ -15,6 +15,7 @@ from grandag.graph import to_networkx
 from grandag.report.charts import Axis, box_strip, tick_labels
 from grandag.report.page import as_json, decimals_of, fixed, render
 from grandag.reproduction.result_table import Cell, Figure, ResultTable, Run, signed
+from grandag.reproduction.summary import two_sentences
 
 __all__ = ["paper_page"]
 
@@ -150,6 +151,7 @@ def _table(table: ResultTable, store: _Store) -> dict[str, Any]:
         "name": table.name,
         "label": label,
         "title": table.title,
+        "summary": two_sentences(table),
         "notes": table.notes,
         "columns": table.columns,
         "measures": table.measures,

@@ -18,6 +18,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from grandag.reproduction.result_table import Cell, Figure, ResultTable, signed
+from grandag.reproduction.summary import two_sentences
 
 __all__ = ["CSV_HEADER", "to_csv", "to_latex", "to_markdown", "to_terminal"]
 
@@ -112,7 +113,7 @@ def to_terminal(table: ResultTable) -> Table:
         for row in rows:
             shown.add_row(*map(escape, row))
         shown.add_section()
-    shown.caption = escape("\n".join(table.notes)) or None
+    shown.caption = escape("\n".join([*two_sentences(table), *table.notes])) or None
     return shown
 
 
@@ -125,7 +126,7 @@ def to_markdown(table: ResultTable) -> str:
 
     lines = [line(header), "|---|---|" + "---:|" * (len(header) - 2)]
     lines += [line([_starless(word) for word in row]) for rows in groups for row in rows]
-    notes = [f"\n{note}" for note in table.notes]
+    notes = [f"\n{note}" for note in (*two_sentences(table), *table.notes)]
     return "\n".join([f"## {_title(table)}\n", *lines, *map(_starless, notes)]) + "\n"
 
 

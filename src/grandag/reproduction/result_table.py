@@ -103,6 +103,8 @@ class ResultTable:
     measures: tuple[str, ...]
     cells: Mapping[tuple[str, str, str], Cell]
     notes: tuple[str, ...] = ()
+    own_rows: tuple[str, ...] = ()
+    """Rows that the paper does not have, which are set beside one that it has."""
 
 
 def signed(difference: float | None) -> str:

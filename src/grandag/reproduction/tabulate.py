@@ -54,7 +54,8 @@ def tabulate(experiment: Experiment, planned: Sequence[Planned], results: JobRes
     }
     rows, columns = (tuple(each.name for each in axis) for axis in (experiment.rows, experiment.columns))
     heading = experiment.name, experiment.number, experiment.title
-    return ResultTable(*heading, rows, columns, experiment.measures, cells, experiment.remarks)
+    own = tuple(learner.name for learner in experiment.rows if learner.beside is not None)
+    return ResultTable(*heading, rows, columns, experiment.measures, cells, experiment.remarks, own)
 
 
 def _spaces(experiment: Experiment) -> ResultTable:
