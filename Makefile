@@ -50,9 +50,11 @@ bench: $(READY)
 	$(BIN)/python benchmarks/fit_time.py
 	$(BIN)/python benchmarks/neighbours.py
 	$(BIN)/python benchmarks/additive.py
+	$(BIN)/python benchmarks/families.py
 	$(BIN)/python benchmarks/metrics.py
 	$(BIN)/python benchmarks/baselines.py
 	$(BIN)/python benchmarks/equivalence.py
+	$(BIN)/python benchmarks/exact.py
 	$(BIN)/python benchmarks/simulation.py
 	$(BIN)/python benchmarks/concerns.py
 	$(BIN)/python benchmarks/large_graphs.py

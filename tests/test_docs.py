@@ -288,7 +288,9 @@ def test_page_on_extending(tmp_path, monkeypatch):
 
 
 def test_page_on_additive_regression(tmp_path):
-    assert len(run("gam", tmp_path)["curve"]) == 3
+    scope = run("gam", tmp_path)
+    assert len(scope["curve"]) == 3
+    assert (scope["by_family"].p_values() < 0.001).all()
 
 
 def test_page_on_neighbours(tmp_path):

@@ -65,7 +65,8 @@ def test_every_parameter_of_every_method_is_documented(method):
 def test_values_of_the_paper_stand_out_where_they_differ():
     page = (DOCS / "parameters.md").read_text(encoding="utf-8")
     assert "| `standardise` | `True` | **`False`** | one of True, False |" in page
-    assert "The preset `fast` sets `refine=False`, `later_learning_rate=0.001` and `threshold_all=True`." in page
+    assert "The preset `fast` sets `refine=False`, `neighbour_threshold=0.75`," in page
+    assert "`threshold_all=True`, `sparsity=0.0` and `tolerance=1e-08`." in page
     assert "| 10^U[-4, -3] |" in page
     assert "| `n_layers` | `2` | same |" in page
 

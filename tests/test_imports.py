@@ -14,6 +14,7 @@ WITHOUT_LEARNERS = ("metrics", "simulate", "datasets")
 LAYERS = (
     (
         "version",
+        "blas",
         "wording",
         "incoming",
         "writing",
@@ -41,6 +42,7 @@ LAYERS = (
 """The rooms from bottom to top: a room imports from its own layer and from those below it."""
 
 IMPORTS = {
+    "blas": "",
     "cli": "comparison datasets diagnostics executors graph learned methods metrics overview parameters progress "
     "reading refinement report reproduction resampling showing simulate table tuning version wording writing",
     "comparison": "executors graph knowledge learned methods parameters progress table tuning wording",
@@ -48,15 +50,15 @@ IMPORTS = {
     "diagnostics": "gam table wording",
     "drawing": "writing",
     "engine": "writing",
-    "evidence": "engine graph progress table",
-    "executors": "version",
-    "gam": "engine progress table",
+    "evidence": "blas engine graph progress table",
+    "executors": "blas version",
+    "gam": "blas engine progress table",
     "graph": "incoming overview writing",
     "incoming": "",
     "knowledge": "graph incoming table",
     "learned": "diagnostics drawing graph knowledge model overview progress showing table wording",
-    "methods": "diagnostics drawing engine evidence gam graph incoming knowledge learned model parameters progress "
-    "resampling table table_diagnostics version wording writing",
+    "methods": "blas diagnostics drawing engine evidence gam graph incoming knowledge learned model parameters "
+    "progress resampling table table_diagnostics version wording writing",
     "metrics": "graph parameters",
     "model": "diagnostics graph parameters table wording",
     "overview": "drawing table wording",
@@ -70,7 +72,7 @@ IMPORTS = {
     "writing",
     "resampling": "diagnostics executors graph knowledge learned parameters progress table wording",
     "showing": "overview wording",
-    "simulate": "graph parameters table version writing",
+    "simulate": "blas graph parameters table version writing",
     "table": "incoming",
     "table_diagnostics": "diagnostics table wording",
     "tuning": "executors knowledge learned methods parameters progress table version wording writing",

@@ -43,7 +43,9 @@ if TYPE_CHECKING:
     from grandag.methods.equivalence.ges import GES
     from grandag.methods.equivalence.gsf import GSF
     from grandag.methods.equivalence.pc import PC
+    from grandag.methods.exact.exact import ExactSearch
     from grandag.methods.grandag.grandag import GraNDAG
+    from grandag.methods.lingam.lingam import LiNGAM
     from grandag.methods.notears.notears import NOTEARS
     from grandag.methods.random_graph.random_graph import RandomGraph
     from grandag.methods.storage import load
@@ -62,9 +64,11 @@ __all__ = [
     "PC",
     "CausalModel",
     "DoubtWarning",
+    "ExactSearch",
     "GraNDAG",
     "Knowledge",
     "Learned",
+    "LiNGAM",
     "NotConvergedWarning",
     "RandomGraph",
     "TrainingError",
@@ -104,10 +108,12 @@ _HOME = {
     "CausalModel": "grandag.model",
     "DoubtWarning": "grandag.learned",
     "DAGGNN": "grandag.methods.dag_gnn.dag_gnn",
+    "ExactSearch": "grandag.methods.exact.exact",
     "GES": "grandag.methods.equivalence.ges",
     "GSF": "grandag.methods.equivalence.gsf",
     "GraNDAG": "grandag.methods.grandag.grandag",
     "Knowledge": "grandag.knowledge",
+    "LiNGAM": "grandag.methods.lingam.lingam",
     "NOTEARS": "grandag.methods.notears.notears",
     "PC": "grandag.methods.equivalence.pc",
     "compare": "grandag.comparison",

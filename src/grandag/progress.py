@@ -61,6 +61,8 @@ _TITLES = {
     "preselect": "Selecting candidates",
     "score": "Scoring single edges",
     "search": "Inserting edges",
+    "parent sets": "Scoring sets of parents",
+    "subsets": "Searching orders of the variables",
     "forward": "Inserting edges",
     "backward": "Deleting edges",
     "turning": "Turning edges",

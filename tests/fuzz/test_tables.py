@@ -19,9 +19,12 @@ METHODS = {
     "grandag++": lambda: grandag.GraNDAG(density="gaussian", max_iterations=50, n_jobs=1, random_state=0),
     "cam": lambda: grandag.CAM(),
     "notears": lambda: grandag.NOTEARS(standardise=True),
+    "lingam": lambda: grandag.LiNGAM(),
+    "ica-lingam": lambda: grandag.LiNGAM(algorithm="ica", random_state=0),
     "dag-gnn": lambda: grandag.DAGGNN(n_epochs=3, standardise=True, random_state=0),
     "ges": lambda: grandag.GES(),
     "gsf": lambda: grandag.GSF(),
+    "exact": lambda: grandag.ExactSearch(max_parents=3),
     "pc": lambda: grandag.PC(),
     "random": lambda: grandag.RandomGraph(random_state=0),
 }

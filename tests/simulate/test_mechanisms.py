@@ -51,6 +51,29 @@ def test_additive_noise(kind, distributions, low, high):
     assert np.abs(correlations[10:30, 30:]).max() < 5 / np.sqrt(2000)  # the size of the noise depends on no parent
 
 
+@pytest.mark.parametrize(
+    ("kind", "standard"),  # of mean 0 and variance 1
+    [
+        ("lin-uniform", stats.uniform(-np.sqrt(3), 2 * np.sqrt(3))),
+        ("lin-laplace", stats.laplace(0, np.sqrt(0.5))),
+        ("lin-exponential", stats.expon(-1, 1)),
+    ],
+)
+def test_noise_that_is_not_gaussian(kind, standard):
+    """Given the true function: mean 0, the variances of LIN, and the distribution of the name; roots as LIN's."""
+    scenario = draw_scenario(kind, TWO_PARENTS, 4000, 7)
+    noise = np.column_stack([residuals(scenario, node) for node in range(20, 30)])
+    assert is_within(noise.var(axis=0), 0.04, 0.08, 0.012)
+    assert np.abs(noise.mean(axis=0)).max() < 5 * np.sqrt(0.08 / 4000)
+    for column, node in zip(noise.T, range(20, 30), strict=True):
+        noise_of = scenario.mechanisms[node].noise
+        deviation = noise_of.scale * {"uniform": 12**-0.5, "laplace": 2**0.5, "exponential": 1}[noise_of.distribution]
+        assert 0.04 <= deviation**2 <= 0.08
+        assert stats.kstest(column / deviation, standard.cdf).pvalue > 1e-3
+    root = scenario.data.iloc[:, 0]
+    assert stats.kstest(root, stats.uniform(-1, 2).cdf).pvalue > 1e-3
+
+
 @pytest.mark.parametrize("kind", ["gauss-anm", "sigmoid", "sigmoid-mix"])
 def test_gaussian_roots(kind):
     data = draw_scenario(kind, np.zeros((100, 100), dtype=bool), 2000, 1).data.to_numpy()
@@ -182,7 +205,7 @@ def test_add_func_has_no_interactions():
 def test_describe_names_every_constant(kind):
     facts = draw_scenario(kind, ONE_LAYER, 50, 0).mechanisms[25].describe()
     assert {"link", "noise", "offset", "scale", "function"} <= facts.keys()
-    assert (facts["function"] == "linear") == (kind in {"lin", "pnl-mult"})
+    assert (facts["function"] == "linear") == (kind.startswith("lin") or kind == "pnl-mult")
 
 
 def test_unknown_names():

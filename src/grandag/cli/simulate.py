@@ -19,6 +19,9 @@ class Kind(StrEnum):
 
     gauss_anm = "gauss-anm"
     lin = "lin"
+    lin_uniform = "lin-uniform"
+    lin_laplace = "lin-laplace"
+    lin_exponential = "lin-exponential"
     add_func = "add-func"
     pnl_gp = "pnl-gp"
     pnl_mult = "pnl-mult"
@@ -59,8 +62,9 @@ def simulate(
     kind: Annotated[
         Kind,
         typer.Argument(
-            help="Mechanisms of the paper, of other simulations (mlp, mlp-standard, mim, sigmoid, sigmoid-mix), or a "
-            "transcription network (syntren)."
+            help="Mechanisms of the paper, linear ones with noise that is not Gaussian (lin-uniform, lin-laplace, "
+            "lin-exponential), of other simulations (mlp, mlp-standard, mim, sigmoid, sigmoid-mix), or a transcription "
+            "network (syntren)."
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Directory for data, truth and configuration.")],

@@ -33,9 +33,16 @@ METHODS = {
     ),
     "cam": Method("grandag.methods.cam.cam:CAM", "CAM: greedy search over additive models"),
     "notears": Method("grandag.methods.notears.notears:NOTEARS", "NOTEARS: linear, by continuous optimisation"),
+    "lingam": Method("grandag.methods.lingam.lingam:LiNGAM", "DirectLiNGAM: linear, noise that is not Gaussian"),
+    "ica-lingam": Method(
+        "grandag.methods.lingam.lingam:LiNGAM",
+        "ICA-LiNGAM: the same, from independent components",
+        {"algorithm": "ica"},
+    ),
     "dag-gnn": Method("grandag.methods.dag_gnn.dag_gnn:DAGGNN", "DAG-GNN: variational autoencoder"),
     "ges": Method("grandag.methods.equivalence.ges:GES", "GES: greedy search over equivalence classes, linear"),
     "gsf": Method("grandag.methods.equivalence.gsf:GSF", "GSF: the same search with kernel regressions, nonlinear"),
+    "exact": Method("grandag.methods.exact.exact:ExactSearch", "Exact search: the best score of all, few variables"),
     "pc": Method("grandag.methods.equivalence.pc:PC", "PC: independence tests, linear"),
     "random": Method("grandag.methods.random_graph.random_graph:RandomGraph", "RANDOM: a random graph"),
 }

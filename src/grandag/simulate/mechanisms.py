@@ -1,4 +1,4 @@
-"""How a variable follows from its parents, for each kind of data in the paper and for five kinds of other papers.
+"""How a variable follows from its parents, for each kind of data in the paper and for eight that it does not have.
 
 A mechanism is  x = (link(f(parents), noise) - offset) / scale  with three links:
 
@@ -15,8 +15,16 @@ A mechanism is  x = (link(f(parents), noise) - offset) / scale  with three links
 | pnl-mult | sum of parents | U[0, w], w ~ U[0, 0.5] | half normal, v ~ U[0, 1] | U[0, 2] | minimum 0, variance 1 |
 
 "text" is the paper's appendix, "released" what the authors' files show (docs/simulate.md has the measurements); there
-are no released files of LIN and ADD-FUNC at hand. Five kinds are not the paper's, and the same for both; their
-functions and where these are from are in `functions`:
+are no released files of LIN and ADD-FUNC at hand. Three kinds are LIN with noise that is not Gaussian, of mean 0 and
+the same variances, for both:
+
+| kind | f | noise N, of variance v ~ 0.04 U[1, 2] | roots | rescaled |
+|---|---|---|---|---|
+| lin-uniform | w' parents, w ~ U[0, 1] | uniform | U[-1, 1] | no |
+| lin-laplace | the same | Laplace | U[-1, 1] | no |
+| lin-exponential | the same | exponential, minus its mean | U[-1, 1] | no |
+
+Five kinds are from other papers, and the same for both; their functions and where these are from are in `functions`:
 
 | kind | f | noise N | roots | rescaled |
 |---|---|---|---|---|
@@ -73,7 +81,11 @@ _STANDARD: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
     "laplace": lambda rng, n: rng.laplace(size=n),
     "uniform": lambda rng, n: rng.random(n),
     "half-normal": lambda rng, n: np.abs(rng.normal(size=n)),
+    "exponential": lambda rng, n: rng.exponential(size=n),
 }
+
+_MEAN_AND_VARIANCE = {"laplace": (0.0, 2.0), "uniform": (0.5, 1 / 12), "exponential": (1.0, 1.0)}
+"""Of the distributions above, where noise is to have mean 0 and a given variance."""
 
 _LINKS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "additive": lambda f, noise: f + noise,
@@ -84,7 +96,7 @@ _LINKS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
 
 @dataclass(frozen=True)
 class Noise:
-    """location + scale * (a standard normal, standard Laplace, U[0, 1] or absolute standard normal)."""
+    """location + scale * (a standard normal, Laplace or exponential, a U[0, 1] or an absolute standard normal)."""
 
     distribution: str
     scale: float
@@ -97,7 +109,11 @@ class Noise:
 
 @dataclass(frozen=True)
 class NoiseFamily:
-    """Noises of one distribution whose variance (or scale) is itself uniform on [low, high]."""
+    """Noises of one distribution whose variance (or scale) is itself uniform on [low, high].
+
+    `of="variance"` is about the normal distribution that the noise is made of, `of="centred variance"` about the noise
+    itself, whose mean is then 0.
+    """
 
     distribution: str
     low: float
@@ -108,6 +124,10 @@ class NoiseFamily:
     def draw(self, rng: np.random.Generator) -> Noise:
         """The noise of one variable."""
         value = rng.uniform(self.low, self.high)
+        if self.of == "centred variance":
+            mean, variance = _MEAN_AND_VARIANCE[self.distribution]
+            scale = float(np.sqrt(value / variance))
+            return Noise(self.distribution, scale, -scale * mean)
         return Noise(self.distribution, float(np.sqrt(value)) if self.of == "variance" else value, self.location)
 
 
@@ -182,6 +202,7 @@ def _sum(n_parents: int, _: np.random.Generator) -> Linear:
 
 
 _FIFTH = NoiseFamily("normal", 0.04, 0.08, "variance")  # 0.2 N(0, U[1, 2])
+_FIFTH_OF = {name: NoiseFamily(name, 0.04, 0.08, "centred variance") for name in ("uniform", "laplace", "exponential")}
 _STANDARD_NORMAL = NoiseFamily("normal", 1.0, 1.0)
 _HALF = NoiseFamily("normal", 0.5, 0.5)
 _GAUSSIAN_ROOT = NoiseFamily("normal", 1.0, 2.0, "variance")
@@ -199,6 +220,10 @@ KINDS: dict[str, dict[str, Kind]] = {
         "text": Kind(_gaussian_process, NoiseFamily("normal", 0.4, 0.8, "variance"), _GAUSSIAN_ROOT),
     },
     "lin": _same_for_both(Kind(_by_constants(Linear.draw), _FIFTH, _SYMMETRIC_ROOT)),
+    **{
+        f"lin-{name}": _same_for_both(Kind(_by_constants(Linear.draw), noise, _SYMMETRIC_ROOT))
+        for name, noise in _FIFTH_OF.items()
+    },
     "add-func": _same_for_both(Kind(_additive, _FIFTH, _SYMMETRIC_ROOT)),
     "pnl-gp": {
         "released": Kind(_gaussian_process, NoiseFamily("laplace", 0, 0.5), _SYMMETRIC_ROOT, "sigmoid", "standard"),

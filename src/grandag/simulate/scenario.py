@@ -15,8 +15,8 @@ from typing import Any, Protocol
 import networkx as nx
 import numpy as np
 import pandas as pd
-from threadpoolctl import threadpool_limits
 
+from grandag.blas import one_blas_thread
 from grandag.graph import is_acyclic, to_networkx, topological_order
 from grandag.parameters import ParameterError, as_generator, check_parameters, integer
 from grandag.simulate.gaussian_process import GaussianProcessFunction
@@ -76,7 +76,7 @@ class Scenario:
         adjacency, n_hidden = self._with_hidden(), len(self.hidden)
         *streams, measurement = as_generator(random_state).spawn(len(mechanisms) + 1)
         values = np.empty((n_rows, len(mechanisms)))
-        with threadpool_limits(1):
+        with one_blas_thread():
             for node in topological_order(adjacency):
                 if node - n_hidden in fixed:
                     values[:, node] = fixed[node - n_hidden]
@@ -142,7 +142,7 @@ def draw_scenario(
     streams = as_generator(random_state).spawn(n_nodes)
     values = np.empty((n_rows, n_nodes))
     mechanisms: dict[int, Mechanism] = {}
-    with threadpool_limits(1):  # threads cost more CPU time than they save on matrices of this size
+    with one_blas_thread():  # threads cost more CPU time than they save on matrices of this size
         for node in topological_order(adjacency):
             mechanisms[node], values[:, node] = draw_mechanism(kind, values[:, adjacency[:, node]], streams[node])
     ordered = tuple(mechanisms[node] for node in range(n_nodes))

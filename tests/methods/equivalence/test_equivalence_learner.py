@@ -1,4 +1,4 @@
-"""What PC, GES and GSF promise as estimators: their answer is a class."""
+"""What PC, GES, GSF and exact search promise as estimators: their answer is a class."""
 
 import numpy as np
 import pandas as pd
@@ -7,14 +7,14 @@ from scipy.stats import multivariate_normal
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import grandag
-from grandag import GES, GSF, PC, confidence
+from grandag import GES, GSF, PC, ExactSearch, confidence
 from grandag.graph import from_edge_table, is_acyclic, is_cpdag, to_cpdag, to_dag, undirected_part
 from grandag.metrics import shd, shd_cpdag, sid_bounds
 from grandag.resampling import attach
 from tests.cli.test_app import run
 from tests.methods.linear import linear_data
 
-LEARNERS = [PC(), GES(), GSF(max_parents=3)]
+LEARNERS = [PC(), GES(), GSF(max_parents=3), ExactSearch()]
 
 
 @pytest.mark.filterwarnings("ignore:Columns:UserWarning", "ignore:Constant columns:UserWarning")

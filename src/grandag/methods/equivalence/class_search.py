@@ -15,7 +15,7 @@ from grandag.methods.equivalence.greedy_search import MOST_CLIQUES, CachedScore,
 from grandag.parameters import boolean, count, optional, parameter
 from grandag.progress import Listener
 
-__all__ = ["SearchConfig", "search_class"]
+__all__ = ["SearchConfig", "edge_gains", "search_class"]
 
 _CUT = f"Some variables have so many neighbours in common that only the {MOST_CLIQUES} smallest groups were looked at."
 
@@ -47,7 +47,7 @@ def search_class(
         listener=listener,
     )
     dag = to_dag(adjacency)
-    strength = np.where(adjacency, _edge_gains(score, adjacency, dag), 0.0)
+    strength = np.where(adjacency, edge_gains(score, adjacency, dag), 0.0)
     values = {"search": _named(steps, names), "score": score.total(dag)}
     return Learned(names, adjacency, strength, kind="cpdag", values=values, notes=(_CUT,) if is_cut else ())
 
@@ -60,7 +60,7 @@ def _named(steps: Sequence[Step], names: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["phase", "source", "target", "with", "gain"])
 
 
-def _edge_gains(score: CachedScore, adjacency: np.ndarray, dag: np.ndarray) -> np.ndarray:
+def edge_gains(score: CachedScore, adjacency: np.ndarray, dag: np.ndarray) -> np.ndarray:
     """How much each edge adds to the score of a DAG of the class; the same in both directions of an undirected edge."""
     gains = np.zeros(adjacency.shape)
     for x, y in np.argwhere(dag).tolist():

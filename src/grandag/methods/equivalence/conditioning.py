@@ -16,7 +16,7 @@ import numpy as np
 
 from grandag.engine.compiled import compiled
 
-__all__ = ["conditional_variance", "correlate_pairs"]
+__all__ = ["conditional_variance", "conditional_variances", "correlate_pairs"]
 
 _DETERMINED = 1e-12
 """Part of a variance that rounding may leave of nothing."""
@@ -49,6 +49,18 @@ def conditional_variance(covariance: np.ndarray, nodes: np.ndarray) -> float:
     _factor(covariance, nodes, size, factor)
     smallest = _DETERMINED * covariance[nodes[size - 1], nodes[size - 1]]
     return max(factor[size - 1, size - 1] ** 2, smallest)
+
+
+@compiled
+def conditional_variances(covariance: np.ndarray, node: int, given: np.ndarray) -> np.ndarray:
+    """(k,) the variance of a node given each row of `given` (k, p), as `conditional_variance` has it."""
+    variances = np.empty(given.shape[0])
+    nodes = np.empty(given.shape[1] + 1, np.int64)
+    nodes[-1] = node
+    for k in range(given.shape[0]):
+        nodes[:-1] = given[k]
+        variances[k] = conditional_variance(covariance, nodes)
+    return variances
 
 
 @compiled

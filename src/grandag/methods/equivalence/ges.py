@@ -14,13 +14,14 @@ means it finds edges that are not there, and the paper's tables have them (docs/
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from grandag.knowledge import Masks
 from grandag.learned import Learned
 from grandag.methods.equivalence.class_search import SearchConfig, search_class
-from grandag.methods.equivalence.conditioning import conditional_variance
+from grandag.methods.equivalence.conditioning import conditional_variance, conditional_variances
 from grandag.methods.equivalence.greedy_search import CachedScore
 from grandag.methods.estimator import StructureLearner, estimator
 from grandag.methods.stages.linear_gaussian import Moments, about_zero, least_squares, moments
@@ -43,8 +44,15 @@ class GaussianScore:
     def local(self, node: int, parents: tuple[int, ...]) -> float:
         """The part of one node of the score."""
         variance = conditional_variance(self._covariance, np.array([*parents, node], dtype=np.int64))
-        likelihood = -self._n_rows / 2 * (np.log(2 * np.pi * variance) + 1)
-        return float(likelihood - self._price * (len(parents) + 2))
+        return float(self._of_variances(variance, len(parents)))
+
+    def local_of_each(self, node: int, parents: np.ndarray) -> np.ndarray:
+        """(k,) the same for each row of parents (k, p)."""
+        return np.asarray(self._of_variances(conditional_variances(self._covariance, node, parents), parents.shape[1]))
+
+    def _of_variances(self, variances: Any, n_parents: int) -> Any:
+        likelihood = -self._n_rows / 2 * (np.log(2 * np.pi * variances) + 1)
+        return likelihood - self._price * (n_parents + 2)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,1 @@
+"""Exact search: the DAG with the best decomposable score."""

@@ -1,0 +1,93 @@
+"""The scores that exact search takes by name, each with the conditional distributions that belong to it.
+
+    bic          linear Gaussian models: -n/2 (log(2 pi v) + 1) - penalty/2 log(n) p with p = |P| + 2 parameters
+    additive     the same of additive spline regressions, p their effective degrees of freedom and one for the variance
+    generalised  cross-validated kernel regressions (generalised_score.py)
+
+The BIC does not tell the DAGs of a class apart, and the generalised score hardly does: their answer is a CPDAG. The
+additive score does, and its answer is a DAG.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from grandag.gam import SplineTable
+from grandag.methods.cam.cam import AdditiveConditional
+from grandag.methods.equivalence.generalised_score import GeneralisedScore
+from grandag.methods.equivalence.ges import GaussianScore
+from grandag.methods.equivalence.greedy_search import LocalScore
+from grandag.methods.equivalence.kernel_conditionals import kernel_conditionals
+from grandag.methods.stages.linear_gaussian import least_squares, moments
+from grandag.model import Conditional
+from grandag.parameters import ParameterError
+from grandag.table import Table, note_of_rows, rows_of, spread
+
+__all__ = ["SCORES", "AdditiveScore", "Scored"]
+
+_MAX_ROWS = 20_000
+"""Rows that the generalised score looks at."""
+
+
+class Scored(NamedTuple):
+    """A score of a table, whether its answer is a class of DAGs, and the conditionals of a DAG that go with it."""
+
+    score: LocalScore
+    is_class: bool
+    conditionals: Callable[[np.ndarray], tuple[Conditional, ...]]
+    notes: tuple[str, ...] = ()
+
+
+class AdditiveScore:
+    """The BIC of additive spline regressions."""
+
+    def __init__(self, splines: SplineTable, penalty: float = 1.0) -> None:
+        self.n_variables, self._splines, self._penalty = splines.n_columns, splines, penalty
+
+    def local(self, node: int, parents: tuple[int, ...]) -> float:
+        """The part of one node of the score."""
+        fit, n = self._splines.regress(node, list(parents)), self._splines.n_rows
+        variance = fit.residual_variance * (n - 1) / n
+        n_parameters = n - fit.residual_df + 1
+        return float(-n / 2 * (math.log(2 * math.pi * variance) + 1) - self._penalty / 2 * math.log(n) * n_parameters)
+
+
+def _bic(table: Table, penalty: float) -> Scored:
+    data = moments(table.values)
+    score = GaussianScore(data, len(table.values), penalty)
+    return Scored(score, is_class=True, conditionals=lambda dag: least_squares(data, dag).conditionals(dag))
+
+
+def _additive(table: Table, penalty: float) -> Scored:
+    splines = SplineTable(table, depends_on_units=False)
+
+    def conditionals(dag: np.ndarray) -> tuple[Conditional, ...]:
+        fits = (splines.regress(j, np.flatnonzero(parents).tolist()) for j, parents in enumerate(dag.T))
+        return tuple(AdditiveConditional.of(fit) for fit in fits)
+
+    return Scored(AdditiveScore(splines, penalty), is_class=False, conditionals=conditionals)
+
+
+def _generalised(table: Table, penalty: float) -> Scored:
+    if penalty != 1:
+        raise ParameterError("penalty", "has no effect on the generalised score: leave it out.")
+    used = spread(len(table.values), _MAX_ROWS)
+    values = rows_of(table.values, used)
+    return Scored(
+        GeneralisedScore(values),
+        is_class=True,
+        conditionals=lambda dag: kernel_conditionals(values, dag),
+        notes=note_of_rows("The generalised score is that of", used, table),
+    )
+
+
+SCORES: dict[str, Callable[[Table, float], Scored]] = {
+    "bic": _bic,
+    "additive": _additive,
+    "generalised": _generalised,
+}
+"""By name, from a table and the multiple of the BIC's penalty."""

@@ -1,0 +1,1 @@
+"""LiNGAM: linear, with noise that is not Gaussian."""
