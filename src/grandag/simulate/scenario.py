@@ -35,6 +35,13 @@ class NodeMechanism(Protocol):
         """The mechanism's kind and constants as plain values."""
 
 
+class InterventionalRegime(Protocol):
+    """Rows made under an intervention, as a scenario describes them."""
+
+    def describe(self) -> dict[str, Any]:
+        """Targets, kind, rows and new mechanisms as plain values."""
+
+
 @dataclass(frozen=True)
 class Scenario:
     """Simulated data with the truth behind them.
@@ -42,7 +49,8 @@ class Scenario:
     `mechanisms[j]` makes variable j from its parents, which come in column order. Hidden causes, if there are any
     (SynTReN's external conditions), are roots made by `hidden`; `hidden_adjacency[k, j]` says whether the k-th is a
     cause of variable j, and they come before the other parents. `measure` is what measurement does to all values after
-    they are made.
+    they are made. Of rows made under interventions (`draw_regimes`), `interventions` has the targets and `regimes` what
+    was done to them.
     """
 
     data: pd.DataFrame
@@ -52,6 +60,8 @@ class Scenario:
     hidden: tuple[NodeMechanism, ...] = ()
     hidden_adjacency: np.ndarray | None = None
     measure: Callable[[np.ndarray, np.random.Generator], np.ndarray] | None = None
+    interventions: tuple[str, ...] | None = None  # one text per row, "" for an observational one
+    regimes: tuple[InterventionalRegime, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -90,7 +100,8 @@ class Scenario:
     def describe(self) -> dict[str, Any]:
         """Configuration and mechanisms as plain values."""
         described = {name: m.describe() for name, m in zip(self.names, self.mechanisms, strict=True)}
-        return {**self.configuration, "mechanisms": described}
+        regimes = {"regimes": [regime.describe() for regime in self.regimes]} if self.regimes else {}
+        return {**self.configuration, "mechanisms": described, **regimes}
 
     def _with_hidden(self) -> np.ndarray:
         if self.hidden_adjacency is None:
