@@ -133,7 +133,7 @@ class MixedMechanism:
         """The variable for given rows of its parents, with fresh noise."""
         eta = self.predictors(parents)
         if self.kind == "categorical":
-            return np.argmax(eta + rng.gumbel(size=eta.shape), axis=1).astype(float)
+            return np.asarray(np.argmax(eta + rng.gumbel(size=eta.shape), axis=1), dtype=float)
         u, eta = rng.random(len(eta)), eta[:, 0]
         if self.kind == "binary":
             return np.asarray(u < expit(eta), dtype=float)
