@@ -14,6 +14,7 @@ import pandas as pd
 from grandag.graph import write_graph
 from grandag.parameters import ParameterError, check_parameters, integer
 from grandag.simulate.graphs import draw_graph
+from grandag.simulate.mixed import draw_mixed
 from grandag.simulate.regimes import draw_regimes
 from grandag.simulate.scenario import Scenario, draw_scenario
 from grandag.simulate.sortability import r2_sortability, varsortability
@@ -48,9 +49,18 @@ def simulate(
     distributions: str | None = None,
     interventions: Interventions | None = None,
     seed: int = 0,
+    **mixture: Any,
 ) -> Scenario:
-    """A scenario by the name of its mechanism, as the command line has it; None stands for the paper's choice."""
+    """A scenario by the name of its mechanism, as the command line has it; None stands for the paper's choice.
+
+    `mixture` are parameters of `draw_mixed`, for "mixed" alone.
+    """
     check_parameters({"random_state": seed}, {"random_state": integer(0)})
+    mixture = {name: value for name, value in mixture.items() if value is not None}
+    if mixture and mechanism != "mixed":
+        raise ParameterError(next(iter(mixture)), f"has a meaning for mixed only, not for {mechanism}: leave it out.")
+    if mechanism == "mixed" and distributions is not None:
+        raise ParameterError("distributions", "has no meaning for mixed, which the paper does not have: leave it out.")
     if mechanism == "syntren":
         own = {"graph": graph, "n_edges": n_edges, "distributions": distributions, "interventions": interventions}
         for name, value in own.items():
@@ -63,7 +73,10 @@ def simulate(
     graph_stream, data_stream, regime_stream = np.random.default_rng(seed).spawn(3)
     adjacency = draw_graph(graph or "er", nodes, nodes if n_edges is None else n_edges, graph_stream)
     rows = 1000 if n_rows is None else n_rows
-    scenario = draw_scenario(mechanism, adjacency, rows, data_stream, distributions=distributions or "released")
+    if mechanism == "mixed":
+        scenario = draw_mixed(adjacency, rows, data_stream, **mixture)
+    else:
+        scenario = draw_scenario(mechanism, adjacency, rows, data_stream, distributions=distributions or "released")
     if interventions is not None:
         scenario = draw_regimes(scenario, **interventions._asdict(), random_state=regime_stream)
     chosen = {"graph": graph or "er", "expected_edges": n_edges}
@@ -71,10 +84,11 @@ def simulate(
 
 
 def facts(scenario: Scenario, seed: int) -> dict[str, Any]:
-    """Version, seed, configuration, diagnostics and mechanisms as plain values."""
+    """Version, seed, configuration, diagnostics and mechanisms as plain values; labels have no variance to sort by."""
+    has_labels = any(scenario.labels)
     diagnostics = {
-        "varsortability": varsortability(scenario.data, scenario.adjacency),
-        "r2_sortability": r2_sortability(scenario.data, scenario.adjacency),
+        score.__name__: math.nan if has_labels else score(scenario.data, scenario.adjacency)
+        for score in (varsortability, r2_sortability)
     }
     described = scenario.describe()
     return {
@@ -97,6 +111,8 @@ def write_scenario(scenario: Scenario, directory: Path, known: dict[str, Any], k
         if kind == "npy":
             raise ParameterError("format", "must be csv or parquet, which can name the targets of interventions.")
         table = table.assign(**{COLUMN: scenario.interventions})
+    if kind == "npy" and any(scenario.labels):
+        raise ParameterError("format", "npy holds numbers only, and this table has labels: choose csv or parquet.")
     with replacing_directory(directory) as new:
         if kind == "csv":
             table.to_csv(new / data, index=False)
@@ -127,6 +143,8 @@ def headline(known: dict[str, Any]) -> str:
     if "regimes" in known:
         regimes = known["regimes"]
         sizes += f"; {sum(regime['rows'] for regime in regimes):,} rows under {counted(len(regimes), 'intervention')}"
+    kinds = [*known.get("kinds", {}).values()]
+    sizes += f" ({', '.join(f'{kinds.count(kind)} {kind}' for kind in dict.fromkeys(sorted(kinds)))})" if kinds else ""
     drawn = f"; functions drawn by {known['functions_drawn_by']}" if known.get("functions_drawn_by") else ""
     return (
         f"{sizes}{drawn}\n"
