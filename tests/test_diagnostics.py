@@ -16,14 +16,15 @@ from grandag.diagnostics import (
     noise_concerns,
     overfitting_concerns,
 )
+from grandag.distributions import Gaussian
 
 
 @dataclass(frozen=True)
 class Linear:
     """N(x, 1) given one parent x, or N(0, 1) without."""
 
-    def mean_and_scale(self, parents):
-        return parents.sum(axis=1), np.ones(len(parents))
+    def given(self, parents):
+        return Gaussian(parents.sum(axis=1), np.ones(len(parents)))
 
 
 def pair_model(d=2):

@@ -11,6 +11,7 @@ from scipy.stats import multivariate_normal, norm
 
 import grandag
 from grandag import CAM, CausalModel, GraNDAG, TrainingError, simulate
+from grandag.distributions import Gaussian
 from grandag.model import Fixed
 from grandag.parameters import ParameterError
 from grandag.table import TableError
@@ -31,8 +32,8 @@ class Linear:
     coefficients: np.ndarray
     scale: float
 
-    def mean_and_scale(self, parents):
-        return self.intercept + parents @ self.coefficients, np.full(len(parents), self.scale)
+    def given(self, parents):
+        return Gaussian(self.intercept + parents @ self.coefficients, np.full(len(parents), self.scale))
 
 
 def linear_model(names=NAMES, coefficients=B):

@@ -1,6 +1,6 @@
 """A causal model to be used: new rows, interventions, effects, densities, residuals and predictions.
 
-    p(x) = prod_j N(x_j; mu_j(parents of j), sigma_j(parents of j)^2)
+    p(x) = prod_j p_j(x_j | parents of j)
 
 An intervention do(x_k = value) replaces the k-th factor by the value and leaves all others as they are. All is in the
 units of the table that the model was learned from, by its column names.
@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from grandag.diagnostics import noise_checks, spread_rows
+from grandag.distributions import Distribution, PointMass
 from grandag.graph import is_acyclic, topological_order
 from grandag.parameters import ParameterError, as_generator, check_parameters, integer, number, one_of
 from grandag.parameters import random_state as seed_rule
@@ -26,16 +27,15 @@ from grandag.wording import counted, levels_to_the_user
 
 __all__ = ["CausalModel", "Conditional", "Effect", "Fixed"]
 
-_LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 _DRAWS = 10_000
 """Rows behind a mean, unless told otherwise."""
 
 
 class Conditional(Protocol):
-    """A Gaussian distribution of one variable given its parents."""
+    """The distribution of one variable given its parents."""
 
-    def mean_and_scale(self, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and standard deviation (n,) given rows of the parents (n, p), which come in column order."""
+    def given(self, parents: np.ndarray) -> Distribution:
+        """The distribution of each of n rows given the parents (n, p), which come in column order, labels as codes."""
 
     def is_consistent(self, n_parents: int) -> bool:
         """Do the shapes of its arrays fit together and the number of parents? Asked when a saved model is loaded."""
@@ -47,9 +47,9 @@ class Fixed:
 
     value: float
 
-    def mean_and_scale(self, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The value, and 0."""
-        return np.full(len(parents), self.value), np.zeros(len(parents))
+    def given(self, parents: np.ndarray) -> PointMass:
+        """The value."""
+        return PointMass(np.full(len(parents), self.value))
 
     def is_consistent(self, n_parents: int) -> bool:
         """It has no parents."""
@@ -205,26 +205,24 @@ class CausalModel:
     def log_densities(self, X: Any, *, missing: str = "error") -> pd.DataFrame:
         """The logarithm of the density of each value given its parents; 0 for variables without noise."""
         values, index = self._values(X, missing)
-        mean, scale = self._means_and_scales(values)
-        has_noise = scale > 0
-        positive = np.where(has_noise, scale, 1.0)
-        log_p = -0.5 * ((values - mean) / positive) ** 2 - _LOG_SQRT_2PI - np.log(positive)
-        return self._frame(np.where(has_noise, log_p, 0.0), index)
+        of_each = self._distributions(values)
+        log_p = np.column_stack([found.log_density(values[:, j]) for j, found in enumerate(of_each)])
+        return self._frame(log_p, index)
 
     def residuals(self, X: Any, *, standardised: bool = False, missing: str = "error") -> pd.DataFrame:
         """Each value minus its mean given its parents; `standardised` divides by its standard deviation."""
         values, index = self._values(X, missing)
-        mean, scale = self._means_and_scales(values)
-        residuals = values - mean
-        if standardised:
-            residuals /= np.where(scale > 0, scale, 1.0)
-        return self._frame(residuals, index)
+        of_each = self._distributions(values)
+        if not standardised:
+            return self._frame(values - np.column_stack([found.mean for found in of_each]), index)
+        return self._frame(self._noise_of(values, of_each), index)
 
     def check_noise(self, X: Any, *, missing: str = "error") -> pd.DataFrame:
         """Is the noise of each variable independent of its parents, and Gaussian? See `grandag.diagnostics`."""
         rows = spread_rows(self._values(X, missing)[0])
-        mean, scale = self._means_and_scales(rows)
-        residuals = np.where(scale > 0, rows - mean, 0.0) / np.where(scale > 0, scale, 1.0)
+        of_each = self._distributions(rows)
+        has_noise = np.array([not isinstance(found, PointMass) for found in of_each])
+        residuals = np.where(has_noise, self._noise_of(rows, of_each), 0.0)
         return noise_checks(rows, residuals, self.adjacency, self.names)
 
     def predict(self, X: Any, target: str | None = None, *, missing: str = "error") -> Any:
@@ -234,11 +232,11 @@ class CausalModel:
         """
         if target is None:
             values, index = self._values(X, missing)
-            return self._frame(self._means_and_scales(values)[0], index)
+            return self._frame(np.column_stack([found.mean for found in self._distributions(values)]), index)
         node = self._node(target)
         parents = np.flatnonzero(self.adjacency[:, node])
         values, index = self._values(X, missing, parents)
-        return pd.Series(self.conditionals[node].mean_and_scale(values)[0], index=index, name=target)
+        return pd.Series(self.conditionals[node].given(values).mean, index=index, name=target)
 
     def _warn_outside(self, settings: Iterable[tuple[str, float]]) -> None:
         """Warn of values further from the data than a tenth of their range."""
@@ -274,16 +272,20 @@ class CausalModel:
         values, means = np.empty_like(noise), np.empty_like(noise)
         for node in topological_order(self.adjacency):
             parents = values[:, self.adjacency[:, node]]
-            means[:, node], scale = self.conditionals[node].mean_and_scale(parents)
-            values[:, node] = means[:, node] + scale * noise[:, node]
+            found = self.conditionals[node].given(parents)
+            means[:, node], values[:, node] = found.mean, found.from_normal(noise[:, node])
         return values, means
 
-    def _means_and_scales(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        pairs = [
-            conditional.mean_and_scale(values[:, self.adjacency[:, node]])
-            for node, conditional in enumerate(self.conditionals)
+    def _distributions(self, values: np.ndarray) -> list[Distribution]:
+        """That of each variable given its parents in rows (n, d)."""
+        return [
+            conditional.given(values[:, self.adjacency[:, node]]) for node, conditional in enumerate(self.conditionals)
         ]
-        return np.column_stack([mean for mean, _ in pairs]), np.column_stack([scale for _, scale in pairs])
+
+    def _noise_of(self, values: np.ndarray, of_each: Sequence[Distribution]) -> np.ndarray:
+        """(n, d) the standard normal noise that the rows were made of."""
+        uniform = np.random.default_rng(0).random(values.shape)
+        return np.column_stack([found.to_normal(values[:, j], uniform[:, j]) for j, found in enumerate(of_each)])
 
     def _node(self, name: str) -> int:
         if name not in self.names:

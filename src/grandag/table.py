@@ -16,10 +16,16 @@ from grandag.incoming import MOST_VARIABLES, InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MANY_ROWS", "MIN_ROWS", "Scaling", "Table", "TableError", "as_frame", "as_table", "blocks",
-           "check_unique", "constant_columns", "count_held_out", "draw_rows", "in_double", "is_number",
+__all__ = ["KINDS", "LABELLED", "MANY_ROWS", "MIN_ROWS", "Scaling", "Table", "TableError", "as_frame", "as_table",
+           "blocks", "check_unique", "constant_columns", "count_held_out", "draw_rows", "in_double", "is_number",
            "not_numbers", "note_of_rows", "quartiles", "rows_of", "same_columns", "split_rows", "spread",
            "suggestion"]  # fmt: skip
+
+KINDS = ("continuous", "heavy-tailed", "binary", "categorical", "count")
+"""What a column may hold. Numbers: with tails as light as a Gaussian's, or heavier; counts are 0, 1, 2, ..."""
+
+LABELLED = frozenset({"binary", "categorical"})
+"""Kinds whose values are codes of labels, 0 to K - 1."""
 
 MIN_ROWS = 10
 """Below this there is nothing to hold out; hundreds of rows are needed for a graph worth reading."""
@@ -42,6 +48,8 @@ class TableError(InputError):
 class Table:
     """Finite numbers (n, d) with column names.
 
+    Labels are codes: `labels[j][k]` is what the code k of a binary or categorical column j stands for.
+
     Values are in single or double precision, and may be a memory-mapped file. What is computed of them is computed in
     double precision, and of blocks of rows or of some rows: no copy of a long table is made.
     """
@@ -52,6 +60,15 @@ class Table:
     n_dropped: int = 0
     index: pd.Index | np.ndarray | None = None  # labels of the rows of a data frame, or their numbers if some dropped
     notes: tuple[str, ...] = ()  # how a file was read
+    kinds: tuple[str, ...] = ()  # one of KINDS per column; none: all are continuous
+    labels: tuple[tuple[str, ...], ...] = ()  # of binary and categorical columns, in the order of their codes
+
+    def __post_init__(self) -> None:
+        kinds = self.kinds or ("continuous",) * len(self.names)
+        object.__setattr__(self, "kinds", kinds)
+        if not self.labels:
+            codes = [_labels_of_codes(kind, self.values[:, j]) for j, kind in enumerate(kinds)]
+            object.__setattr__(self, "labels", tuple(codes))
 
     @cached_property
     def scaling(self) -> Scaling:
@@ -64,8 +81,21 @@ class Table:
 
     def select(self, columns: np.ndarray) -> Table:
         """Some of the columns, by number or by a mask."""
-        names = tuple(np.array(self.names, dtype=object)[columns])
-        return replace(self, values=np.ascontiguousarray(self.values[:, columns]), names=names)
+        chosen = np.arange(len(self.names))[columns]
+        return replace(
+            self,
+            values=np.ascontiguousarray(self.values[:, columns]),
+            names=tuple(self.names[j] for j in chosen),
+            kinds=tuple(self.kinds[j] for j in chosen),
+            labels=tuple(self.labels[j] for j in chosen),
+        )
+
+
+def _labels_of_codes(kind: str, codes: np.ndarray) -> tuple[str, ...]:
+    """Labels where a table has none: the codes themselves; none for numbers."""
+    if kind not in LABELLED:
+        return ()
+    return tuple(map(str, range(2 if kind == "binary" else int(codes.max(initial=0)) + 1)))
 
 
 def blocks(n_rows: int, size: int = 8192) -> Iterator[slice]:

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from grandag import CAM, GES, GraNDAG, RandomGraph
+from grandag.distributions import Gaussian
 from grandag.methods.registry import METHODS
 from grandag.model import CausalModel
 from grandag.report import fit_page
@@ -206,8 +207,8 @@ class Given:
     def __init__(self, mean):
         self.mean = mean
 
-    def mean_and_scale(self, parents):
-        return self.mean(parents), np.ones(len(parents))
+    def given(self, parents):
+        return Gaussian(self.mean(parents), np.ones(len(parents)))
 
 
 def model_of(mean):

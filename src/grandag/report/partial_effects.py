@@ -42,10 +42,10 @@ def partial_effect(model: CausalModel, values: np.ndarray, source: int, target: 
     rows = inside[thinned(len(inside), _ROWS)]
     inputs = np.repeat(rows[:, parents], _PLACES, axis=0)
     inputs[:, place] = np.tile(x, len(rows))
-    curves = conditional.mean_and_scale(inputs)[0].reshape(len(rows), _PLACES)
+    curves = conditional.given(inputs).mean.reshape(len(rows), _PLACES)
     curves = curves - curves.mean(axis=1, keepdims=True)
     effect = curves.mean(axis=0)
-    residuals = rows[:, target] - conditional.mean_and_scale(rows[:, parents])[0]
+    residuals = rows[:, target] - conditional.given(rows[:, parents]).mean
     partial = np.interp(rows[:, source], x, effect) + residuals
     lowest, highest = np.quantile(curves, [0.1, 0.9], axis=0)
     return PartialEffect(x, effect, lowest, highest, rows[:, source], partial)

@@ -36,19 +36,19 @@ def test_means_are_those_of_kernel_ridge_regression(rng, regulariser):
         centred(kernel, kernel), values[:, 2] - values[:, 2].mean()
     )
     means = values[:, 2].mean() + ridge.predict(centred(gaussian_kernel(new_points, points), kernel))
-    found, scale = fitted[2].mean_and_scale(new[:, :2])
-    assert found == pytest.approx(means, rel=1e-6, abs=1e-6)
-    residuals = values[:, 2] - fitted[2].mean_and_scale(values[:, :2])[0]
-    assert scale == pytest.approx(np.sqrt((residuals**2).mean()), rel=1e-6)
-    assert fitted[0].mean_and_scale(new[:, :0])[0] == pytest.approx(values[:, 0].mean())
+    found = fitted[2].given(new[:, :2])
+    assert found.mean == pytest.approx(means, rel=1e-6, abs=1e-6)
+    residuals = values[:, 2] - fitted[2].given(values[:, :2]).mean
+    assert found.scale == pytest.approx(np.sqrt((residuals**2).mean()), rel=1e-6)
+    assert fitted[0].given(new[:, :0]).mean == pytest.approx(values[:, 0].mean())
 
 
 def test_density_is_gaussian_and_in_the_units_of_the_table(rng):
     values, new = nonlinear_chain(rng, 200), nonlinear_chain(rng, 50)
     log_p = log_density(values, CHAIN, new)
     for j, conditional in enumerate(kernel_conditionals(values, CHAIN)):
-        mean, scale = conditional.mean_and_scale(new[:, CHAIN[:, j]])
-        assert log_p[:, j] == pytest.approx(norm(mean, scale).logpdf(new[:, j]))
+        found = conditional.given(new[:, CHAIN[:, j]])
+        assert log_p[:, j] == pytest.approx(norm(found.mean, found.scale).logpdf(new[:, j]))
     units = np.array([1000.0, 0.01, 3.0])
     in_other_units = log_density(values * units, CHAIN, new * units)
     assert in_other_units == pytest.approx(log_p - np.log(units), abs=1e-6)

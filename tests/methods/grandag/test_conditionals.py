@@ -33,8 +33,8 @@ def test_log_likelihood_is_the_engines(rng, density, n_layers, activation):
     scaling = Scaling(rng.normal(size=6), np.exp(rng.normal(size=6)))
     values = scaling.mean + scaling.scale * scaled.astype(np.float64)
     for j, conditional in enumerate(network_conditionals(networks, scaling, 1e-3 * scaling.scale)):
-        mean, scale = conditional.mean_and_scale(values[:, mask[:, j]])
-        log_likelihood = norm.logpdf(values[:, j], mean, scale).mean() + np.log(scaling.scale[j])
+        found = conditional.given(values[:, mask[:, j]])
+        log_likelihood = norm.logpdf(values[:, j], found.mean, found.scale).mean() + np.log(scaling.scale[j])
         assert log_likelihood == pytest.approx(mean_log_likelihood(networks, scaled)[j], rel=1e-4), j
 
 
@@ -51,5 +51,5 @@ def test_the_noise_is_at_least_what_the_rows_can_show(rng):
     )
     networks.parameters[:, -1] = [-0.5, -20, -20, 0.25]  # log sigma of the scaled columns
     scaling = Scaling(np.zeros(4), np.array([1, 10, 1, 2.0]))
-    scales = [found.mean_and_scale(np.empty((1, 0)))[1][0] for found in network_conditionals(networks, scaling, least)]
+    scales = [found.given(np.empty((1, 0))).scale[0] for found in network_conditionals(networks, scaling, least)]
     np.testing.assert_allclose(scales, [np.exp(-0.5), least[1], least[2], 2 * np.exp(0.25)], rtol=1e-6)

@@ -39,10 +39,10 @@ def test_mean_and_scale_are_those_of_the_exact_process(rng):
     new = interaction(rng, 50) * [1, 1000, 0.01] + [5, 0, 0]
     new_z = (new - rows.mean(axis=0)) / rows.std(axis=0)
     mean, deviation = process.predict(new_z[:, :2], return_std=True)
-    found = conditional.mean_and_scale(new[:, :2])
+    found = conditional.given(new[:, :2])
     unit = rows[:, 2].std()
-    np.testing.assert_allclose(found[0], rows[:, 2].mean() + unit * mean, atol=0.02 * unit)
-    np.testing.assert_allclose(found[1], unit * np.sqrt(conditional.calibration) * deviation, rtol=0.02)
+    np.testing.assert_allclose(found.mean, rows[:, 2].mean() + unit * mean, atol=0.02 * unit)
+    np.testing.assert_allclose(found.scale, unit * np.sqrt(conditional.calibration) * deviation, rtol=0.02)
 
 
 def test_rows_are_left_out_one_at_a_time(rng):
@@ -65,7 +65,8 @@ def test_rows_are_left_out_one_at_a_time(rng):
 def test_without_parents_it_is_the_columns_own_normal_distribution(rng):
     rows = 3 + interaction(rng, 60)
     fitted = fit_processes(as_table(rows), CHAIN, rng, 1)
-    mean, scale = fitted.conditionals[0].mean_and_scale(np.empty((4, 0)))
+    found = fitted.conditionals[0].given(np.empty((4, 0)))
+    mean, scale = found.mean, found.scale
     np.testing.assert_allclose(mean, rows[:, 0].mean())
     np.testing.assert_allclose(scale, rows[:, 0].std())
     np.testing.assert_allclose(fitted.left_out[:, 0], norm.logpdf(rows[fitted.rows, 0], mean[0], scale[0]))
@@ -75,7 +76,8 @@ def test_lines_go_on_as_lines(rng):
     cause = rng.normal(size=500)
     rows = np.column_stack([cause, 3 * cause + 0.5 * rng.normal(size=500)])
     conditional = fit_processes(as_table(rows), np.array([[0, 1], [0, 0]], dtype=bool), rng, 1).conditionals[1]
-    mean, scale = conditional.mean_and_scale(np.array([[0.0], [10.0]]))
+    found = conditional.given(np.array([[0.0], [10.0]]))
+    mean, scale = found.mean, found.scale
     assert mean[1] - mean[0] == pytest.approx(30, rel=0.05)
     assert scale[0] == pytest.approx(0.5, rel=0.1)
     assert scale[1] > scale[0]
@@ -98,7 +100,8 @@ def test_of_a_long_table_some_rows_are_used(rng):
     rows = interaction(rng, 30_000)
     fitted = fit_processes(as_table(rows), CHAIN, rng, 1)
     assert fitted.left_out.shape == (10_000, 3)
-    mean, scale = fitted.conditionals[2].mean_and_scale(np.array([[1.0, 2.0], [-1.0, 1.0]]))
+    found = fitted.conditionals[2].given(np.array([[1.0, 2.0], [-1.0, 1.0]]))
+    mean, scale = found.mean, found.scale
     np.testing.assert_allclose(mean, [np.sin(1) * 2, np.sin(-1)], atol=0.1)
     np.testing.assert_allclose(scale, 0.3, atol=0.02)
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from grandag.distributions import Gaussian
 from grandag.gam import AdditiveFit, Curve, SplineTable
 from grandag.gam.boosting import boosting_shares
 from grandag.knowledge import Masks
@@ -173,12 +174,12 @@ class AdditiveConditional:
         curves = tuple(fit.term_curve(parent) for parent in fit.parents)
         return cls(fit.intercept, curves, math.sqrt(fit.sigma2))
 
-    def mean_and_scale(self, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and standard deviation given rows of the parents."""
+    def given(self, parents: np.ndarray) -> Gaussian:
+        """The distribution given rows of the parents."""
         mean = np.full(len(parents), self.intercept)
         for curve, column in zip(self.curves, parents.T, strict=True):
             mean += curve(column)
-        return mean, np.full(len(parents), self.scale)
+        return Gaussian(mean, np.full(len(parents), self.scale))
 
     def is_consistent(self, n_parents: int) -> bool:
         """One curve per parent."""

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from grandag.blas import one_blas_thread
+from grandag.distributions import Gaussian
 from grandag.engine.autoencoder import Autoencoder, is_network, predict_one, train_epoch
 from grandag.knowledge import Masks
 from grandag.learned import Convergence, Learned, TrainingError
@@ -187,11 +188,11 @@ class DecoderConditional:
     scale: float
     deviation: float
 
-    def mean_and_scale(self, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and standard deviation given rows of the parents."""
+    def given(self, parents: np.ndarray) -> Gaussian:
+        """The distribution given rows of the parents."""
         scaled = self.parents.apply(parents, "float64")
         predicted = predict_one(self.encoder, self.decoder, self.shift, self.weights, scaled)
-        return self.mean + self.scale * (self.offset + predicted), np.full(len(parents), self.deviation)
+        return Gaussian(self.mean + self.scale * (self.offset + predicted), np.full(len(parents), self.deviation))
 
     def is_consistent(self, n_parents: int) -> bool:
         """One weight per parent, and networks with all their weights."""

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.linalg import solve, solve_triangular
 
 from grandag.blas import one_blas_thread
+from grandag.distributions import Gaussian
 from grandag.methods.equivalence.kernel_features import (
     CROSS_VALIDATED_WIDTH,
     gaussian_kernel,
@@ -59,12 +60,12 @@ class KernelConditional:
         scale = max(_root_mean_square(deviations - centred @ weights), 1e-6 * _root_mean_square(deviations))
         return cls(widths, points[pivots], coefficients, intercept, scale)
 
-    def mean_and_scale(self, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and standard deviation given rows of the parents."""
+    def given(self, parents: np.ndarray) -> Gaussian:
+        """The distribution given rows of the parents."""
         mean = np.full(len(parents), self.intercept)
         for block in blocks(len(parents)):
             mean[block] += gaussian_kernel(parents[block] / self.widths, self.landmarks) @ self.coefficients
-        return mean, np.full(len(parents), self.scale)
+        return Gaussian(mean, np.full(len(parents), self.scale))
 
     def is_consistent(self, n_parents: int) -> bool:
         """One width per parent, one landmark per coefficient."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from grandag.distributions import Gaussian
 from grandag.engine.network import ACTIVATIONS, LEAKY_SLOPE, Networks
 from grandag.table import Scaling, Table
 from grandag.table_diagnostics import rare_rows
@@ -44,15 +45,15 @@ class NetworkConditional:
     mean: float
     scale: float
 
-    def mean_and_scale(self, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and standard deviation given rows of the parents."""
+    def given(self, parents: np.ndarray) -> Gaussian:
+        """The distribution given rows of the parents."""
         *hidden, last = self.layers
         units = self.parents.apply(parents, "float64")
         for layer in hidden:
             units = self._activate(layer[:, 0] + units @ layer[:, 1:].T)
         theta = last[:, 0] + units @ last[:, 1:].T
         log_sigma = theta[:, 1] if self.log_sigma is None else np.full(len(theta), self.log_sigma)
-        return self.mean + self.scale * theta[:, 0], self.scale * np.exp(log_sigma)
+        return Gaussian(self.mean + self.scale * theta[:, 0], self.scale * np.exp(log_sigma))
 
     def is_consistent(self, n_parents: int) -> bool:
         """Each layer takes what the one before it gives, the first one the parents."""

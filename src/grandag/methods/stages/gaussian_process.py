@@ -23,6 +23,7 @@ import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
 
 from grandag.blas import one_blas_thread
+from grandag.distributions import Gaussian
 from grandag.evidence import EvidenceConfig
 from grandag.evidence.scores import LocalScores, Parents
 from grandag.table import Scaling, Table, blocks, draw_rows, rows_of
@@ -83,8 +84,8 @@ class ProcessConditional:
     weights: np.ndarray  # (m,) w
     reduction: np.ndarray  # (m, m) R
 
-    def mean_and_scale(self, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and standard deviation given rows of the parents."""
+    def given(self, parents: np.ndarray) -> Gaussian:
+        """The distribution given rows of the parents."""
         z = self.parents.apply(parents, "float64")
         mean, variance = np.empty(len(z)), np.empty(len(z))
         for block in blocks(len(z)):
@@ -92,7 +93,7 @@ class ProcessConditional:
             mean[block] = k @ self.weights
             variance[block] = self.kernel.variance(z[block]) - ((k @ self.reduction) * k).sum(axis=1)
         deviation = np.sqrt(self.calibration * (np.maximum(variance, 0.0) + self.noise))
-        return self.mean + self.scale * mean, self.scale * deviation
+        return Gaussian(self.mean + self.scale * mean, self.scale * deviation)
 
     def is_consistent(self, n_parents: int) -> bool:
         """One weight per landmark, and positive scales."""

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from grandag.distributions import Gaussian
 from grandag.table import Scaling
 
 __all__ = ["LinearConditional", "LinearGaussian", "Moments", "about_zero", "least_squares", "moments"]
@@ -53,9 +54,9 @@ class LinearConditional:
     weights: np.ndarray
     scale: float
 
-    def mean_and_scale(self, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and standard deviation given rows of the parents."""
-        return self.intercept + parents @ self.weights, np.full(len(parents), self.scale)
+    def given(self, parents: np.ndarray) -> Gaussian:
+        """The distribution given rows of the parents."""
+        return Gaussian(self.intercept + parents @ self.weights, np.full(len(parents), self.scale))
 
     def is_consistent(self, n_parents: int) -> bool:
         """One weight per parent."""
