@@ -10,6 +10,7 @@ from grandag.engine.connectivity import add_connectivity_gradient
 from grandag.engine.density import DENSITIES, log_density
 from grandag.engine.network import (
     ACTIVATIONS,
+    DENSITY,
     Variable,
     constants_of,
     initialise,
@@ -244,7 +245,7 @@ def test_mean_log_likelihood(rng, activation, n_rows):
 
 def log_densities(networks, j, x, inputs):
     """log p_j of the values x of all variables, given columns that the network reads."""
-    law = next(law for law in DENSITIES.values() if law.code == networks.density[j])
+    law = next(law for law in DENSITIES.values() if law.code == networks.sizes[j, DENSITY])
     log_p = np.zeros(len(x))
     theta = np.ascontiguousarray(predict(networks, j, inputs).T)
     log_density(law.code, np.ascontiguousarray(x[:, j]), theta, networks.constants(j), len(x), log_p)

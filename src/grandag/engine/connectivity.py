@@ -15,7 +15,7 @@ read in several columns, A_ij is the sum over these; `gather` and `scatter` lead
 from __future__ import annotations
 
 from grandag.engine.compiled import inlined
-from grandag.engine.network import row_of, shape_of, weights_of
+from grandag.engine.network import COLUMNS_OF, READS, row_of, shape_of, weights_of
 from grandag.engine.vectors import add_absolute, add_signed, view
 
 __all__ = ["add_connectivity_gradient", "connectivity", "scatter"]
@@ -24,7 +24,7 @@ __all__ = ["add_connectivity_gradient", "connectivity", "scatter"]
 @inlined
 def connectivity(networks, left, column, j):
     """Fill `left` (L + 1, padded units) and `column[p]` = A_ij for i at position p of the inputs of network j."""
-    shape, n_reads, parameters = shape_of(networks, j), networks.n_reads[j], row_of(networks.parameters, j)
+    shape, n_reads, parameters = shape_of(networks, j), networks.sizes[j, READS], row_of(networks.parameters, j)
     number = parameters.dtype.type
     last, width = shape.n_layers, left.shape[1]
     n_paths = shape.n_outputs * shape.n_units**last
@@ -46,7 +46,7 @@ def gather(networks, column, j):
     """column[p] = the sum over the columns of input p of network j, in place: no input comes after its columns."""
     q = 1
     for p in range(1, networks.n_inputs[j] + 1):
-        n, total = networks.n_columns[networks.inputs[j, p]], column[q]
+        n, total = networks.sizes[networks.inputs[j, p], COLUMNS_OF], column[q]
         for k in range(q + 1, q + n):
             total += column[k]
         column[p] = total
@@ -56,10 +56,10 @@ def gather(networks, column, j):
 @inlined
 def scatter(networks, column, j):
     """column[q] = column[p] for all columns q of input p of network j, in place: from the last one down."""
-    q = networks.n_reads[j]
+    q = networks.sizes[j, READS]
     for p in range(networks.n_inputs[j], 0, -1):
         value = column[p]
-        for _ in range(networks.n_columns[networks.inputs[j, p]]):
+        for _ in range(networks.sizes[networks.inputs[j, p], COLUMNS_OF]):
             column[q] = value
             q -= 1
 
@@ -70,7 +70,7 @@ def add_connectivity_gradient(networks, left, column_slope, right, gradient, j):
 
     `column_slope` is by column read, 0 where none is; `right`, like `left`, is a buffer whose padding is 0.
     """
-    shape, n_reads, parameters = shape_of(networks, j), networks.n_reads[j], row_of(networks.parameters, j)
+    shape, n_reads, parameters = shape_of(networks, j), networks.sizes[j, READS], row_of(networks.parameters, j)
     below = view(column_slope, 0, column_slope.shape)
     for layer in range(shape.n_layers + 1):
         weights = weights_of(shape, parameters, n_reads, layer)

@@ -69,6 +69,11 @@ class Shape(NamedTuple):
     path_scale: float = 1.0  # of A_phi, see connectivity.py
 
 
+READS, COLUMNS_OF, DENSITY, OUTPUTS, CONSTANTS = range(5)
+"""In `Networks.sizes`: how many rows of inputs a network reads, how many are read of its variable, the code of its
+density, and how many outputs and constants that has."""
+
+
 class Networks(NamedTuple):
     """Parameters of all networks; the arrays are changed in place by training."""
 
@@ -77,11 +82,7 @@ class Networks(NamedTuple):
     inputs: np.ndarray  # (d, padded) from position 1 on, the variables that are active inputs of network j
     n_inputs: np.ndarray  # (d,) how many inputs are active
     reads: np.ndarray  # (d, padded) rows of the batch that network j reads: the ones, those of its inputs, zeros
-    n_reads: np.ndarray  # (d,) how many rows of inputs it reads
-    n_columns: np.ndarray  # (d,) how many rows are read of each variable
-    density: np.ndarray  # (d,) codes
-    n_outputs: np.ndarray  # (d,)
-    n_constants: np.ndarray  # (d,)
+    sizes: np.ndarray  # (d, 5) by network, see below: one array, since passing many costs more than reading them
 
     @property
     def mask(self) -> np.ndarray:
@@ -91,15 +92,25 @@ class Networks(NamedTuple):
             mask[self.inputs[j, 1 : n + 1], j] = True
         return mask
 
+    @property
+    def n_reads(self) -> np.ndarray:
+        """(d,) how many columns each network reads."""
+        return self.sizes[:, READS]
+
+    @property
+    def n_columns(self) -> np.ndarray:
+        """(d,) in how many columns each variable is read."""
+        return self.sizes[:, COLUMNS_OF]
+
     def layers(self, j: int) -> list[np.ndarray]:
         """Weight matrices of network j in double precision, biases in column 0, then active inputs by number."""
         shape, n_reads = shape_of(self, j), int(self.n_reads[j])
         inputs = self.inputs[j, 1 : self.n_inputs[j] + 1]
+        by_variable = np.argsort(np.repeat(inputs, self.n_columns[inputs]), kind="stable")
         layers = []
         for layer in range(shape.n_layers + 1):
             weights = weights_of(shape, self.parameters[j], n_reads, layer).astype(np.float64)
             n_in = layer_size(shape, layer)[1]
-            by_variable = np.argsort(np.repeat(inputs, self.n_columns[inputs]), kind="stable")
             order = by_variable if layer == 0 else np.arange(n_in)
             layers.append(weights[:, np.concatenate([[0], 1 + order])])
         return layers
@@ -145,21 +156,17 @@ def initialise(
     variables = _alike(density, d) if isinstance(density, str) else density
     n_read = sum(len(variable.columns) for variable in variables)
     n_rows = max(d, *(variable.columns.stop for variable in variables))
-    n_outputs = np.array([len(variable.outputs) for variable in variables])
-    n_constants = np.array([len(variable.constants) for variable in variables])
-    largest = int(n_outputs.max()), int(n_constants.max())
-    shape = Shape(d, n_rows, n_read, n_layers, n_units, *largest, ACTIVATIONS[activation], float(path_scale))
+    sizes = np.array([_sizes(variable) for variable in variables], dtype=np.int64)
+    n_outputs, n_constants = sizes[:, [OUTPUTS, CONSTANTS]].max(axis=0).tolist()
+    code, scale = ACTIVATIONS[activation], float(path_scale)
+    shape = Shape(d, n_rows, n_read, n_layers, n_units, n_outputs, n_constants, code, scale)
     networks = Networks(
         shape,
         parameters=np.zeros((d, constants_at(shape) + shape.n_constants), dtype=dtype),
         inputs=np.full((d, padded(d + 1)), d + 1, dtype=np.int32),
         n_inputs=mask.sum(axis=0).astype(np.int64),
         reads=np.full((d, padded(n_read + 1)), n_rows + 1, dtype=np.int32),
-        n_reads=np.zeros(d, np.int64),
-        n_columns=np.array([len(variable.columns) for variable in variables]),
-        density=np.array([DENSITIES[variable.density].code for variable in variables]),
-        n_outputs=n_outputs,
-        n_constants=n_constants,
+        sizes=sizes,
     )
     for j, variable in enumerate(variables):
         active = np.flatnonzero(mask[:, j])
@@ -168,7 +175,7 @@ def initialise(
         networks.inputs[j, 1 : len(active) + 1] = active
         read = [n_rows, *(column for i in active for column in variables[i].columns)]
         networks.reads[j, : len(read)] = read
-        networks.n_reads[j] = len(read) - 1
+        networks.sizes[j, READS] = len(read) - 1
         _draw_weights(networks, variable, j, rng)
     return networks
 
@@ -176,6 +183,12 @@ def initialise(
 def _alike(density: str, d: int) -> list[Variable]:
     law = DENSITIES[density]
     return [Variable(density, range(j, j + 1), *law.start(np.zeros(1), 0)) for j in range(d)]
+
+
+def _sizes(variable: Variable) -> tuple[int, ...]:
+    """A row of `Networks.sizes` before anything is read."""
+    code = DENSITIES[variable.density].code
+    return 0, len(variable.columns), code, len(variable.outputs), len(variable.constants)
 
 
 def _draw_weights(networks: Networks, variable: Variable, j: int, rng: np.random.Generator) -> None:
@@ -211,8 +224,8 @@ def shape_of(networks, j):
     """The shape of network j."""
     shape = networks.shape
     return Shape(
-        shape.n_variables, shape.n_columns, shape.n_read, shape.n_layers, shape.n_units, networks.n_outputs[j],
-        networks.n_constants[j], shape.activation, shape.path_scale,
+        shape.n_variables, shape.n_columns, shape.n_read, shape.n_layers, shape.n_units, networks.sizes[j, OUTPUTS],
+        networks.sizes[j, CONSTANTS], shape.activation, shape.path_scale,
     )  # fmt: skip
 
 
@@ -263,7 +276,7 @@ def row_of(array, j):
 def rows_read(networks, j):
     """The rows of the batch that network j reads, rounded up with the row of zeros."""
     width = networks.reads.shape[1]
-    return view(networks.reads, j * width, (-(-(networks.n_reads[j] + 1) // COLUMNS) * COLUMNS,))
+    return view(networks.reads, j * width, (-(-(networks.sizes[j, READS] + 1) // COLUMNS) * COLUMNS,))
 
 
 @inlined
@@ -283,7 +296,7 @@ def layer_slope(workspace, step, n):
 @compiled
 def forward(networks, workspace, j):
     """Fill `units[0..L]` of network j from the batch; returns theta, a view (outputs, rows of the table)."""
-    shape, n_reads = shape_of(networks, j), networks.n_reads[j]
+    shape, n_reads = shape_of(networks, j), networks.sizes[j, READS]
     parameters = row_of(networks.parameters, j)
     source, rows = view(workspace.batch, 0, workspace.batch.shape), rows_read(networks, j)
     for layer in range(shape.n_layers + 1):
@@ -302,7 +315,7 @@ def backward(networks, workspace, gradient, j):
     `workspace.slope[0]` holds the derivatives with respect to theta. Returns the derivatives with respect to the
     first layer's outputs before the activation.
     """
-    shape, n_reads = shape_of(networks, j), networks.n_reads[j]
+    shape, n_reads = shape_of(networks, j), networks.sizes[j, READS]
     parameters, last = row_of(networks.parameters, j), shape.n_layers
     for step in range(last):
         layer = last - step

@@ -22,6 +22,9 @@ from grandag.engine.connectivity import add_connectivity_gradient, connectivity,
 from grandag.engine.cycles import Cycles, follow_eigenvectors, list_children, long_cycles, new_cycles, short_cycles
 from grandag.engine.density import log_density, log_density_slope
 from grandag.engine.network import (
+    COLUMNS_OF,
+    DENSITY,
+    READS,
     Networks,
     Workspace,
     backward,
@@ -261,11 +264,11 @@ def iterate(thread, n_threads, worker, networks, state, rows, batch_size, object
 def first_network(networks, thread, n_threads):
     """The first of a thread's networks: all threads have about the same number of columns read and hidden units."""
     d, n_units = networks.shape.n_variables, networks.shape.n_units
-    before, part = 0, (networks.n_reads.sum() + d * n_units) * thread
+    before, part = 0, (networks.sizes[:, READS].sum() + d * n_units) * thread
     for j in range(d):
         if before * n_threads >= part:
             return j
-        before += networks.n_reads[j] + n_units
+        before += networks.sizes[j, READS] + n_units
     return d
 
 
@@ -320,7 +323,7 @@ def load_batch(rows, chosen, batch):
 @compiled
 def fill_likelihood_gradient(networks, workspace, gradient, n_rows, j):
     """gradient = derivatives of sum_b log p_j; returns the mean log-likelihood."""
-    shape, density = shape_of(networks, j), networks.density[j]
+    shape, density = shape_of(networks, j), networks.sizes[j, DENSITY]
     outputs = forward(networks, workspace, j)
     x, ones = row_of(workspace.batch, j), row_of(workspace.batch, shape.n_columns)
     constants = constants_of(shape, row_of(networks.parameters, j))
@@ -348,7 +351,7 @@ def fill_column_slope(networks, state, factor, pull, j, column_slope):
             column_slope[p] += number(factor) * state.cycles.slope[j, p]
         else:
             column_slope[p] += number(factor) * state.exponential[j, i]
-    n_reads = networks.n_reads[j]
+    n_reads = networks.sizes[j, READS]
     if n_reads > n:
         scatter(networks, column_slope, j)
     for p in range(n_reads + 1, padded(n_reads + 1)):
@@ -375,7 +378,7 @@ def fill_adjacency(networks, state, j):
 def step(networks, mean_squares, gradient, scale, learning_rate, j):
     """RMSprop on the parameters of network j: the first layer's active columns, then all the rest."""
     shape = shape_of(networks, j)
-    n_first = weights_of(shape, gradient, networks.n_reads[j], 0).size
+    n_first = weights_of(shape, gradient, networks.sizes[j, READS], 0).size
     rest, end = weights_at(shape, 1), constants_at(shape) + shape.n_constants
     for start, n in ((0, n_first), (rest, end - rest)):
         at = j * gradient.size + start
@@ -395,7 +398,7 @@ def count_small(column, first, n_inputs, threshold):
 @compiled
 def drop_inputs(networks, mean_squares, A, columns, first, threshold, j):
     """Mask the inputs from position `first` on with A_ij <= threshold; those that stay move together."""
-    shape, n, n_reads = shape_of(networks, j), networks.n_inputs[j], networks.n_reads[j]
+    shape, n, n_reads = shape_of(networks, j), networks.n_inputs[j], networks.sizes[j, READS]
     column, inputs, reads = row_of(columns, j), row_of(networks.inputs, j), row_of(networks.reads, j)
     kept = np.zeros(n_reads + 1, np.int64)
     n_kept, n_kept_reads, q = 0, 0, 1
@@ -406,10 +409,10 @@ def drop_inputs(networks, mean_squares, A, columns, first, threshold, j):
         else:
             n_kept += 1
             inputs[n_kept] = i
-            for k in range(q, q + networks.n_columns[i]):
+            for k in range(q, q + networks.sizes[i, COLUMNS_OF]):
                 n_kept_reads += 1
                 kept[n_kept_reads] = k
-        q += networks.n_columns[i]
+        q += networks.sizes[i, COLUMNS_OF]
     for array in (networks.parameters, mean_squares):
         row = row_of(array, j)
         keep_columns(
@@ -417,7 +420,7 @@ def drop_inputs(networks, mean_squares, A, columns, first, threshold, j):
         )
     for q in range(1, n_reads + 1):
         reads[q] = reads[kept[q]] if q <= n_kept_reads else shape.n_columns + 1
-    networks.n_inputs[j], networks.n_reads[j] = n_kept, n_kept_reads
+    networks.n_inputs[j], networks.sizes[j, READS] = n_kept, n_kept_reads
 
 
 @compiled
@@ -506,7 +509,7 @@ def fill_log_density(networks, workspace, n_rows, j, log_p):
     """log_p[b] = log p_j of the b-th row of the batch."""
     outputs = forward(networks, workspace, j)
     constants = constants_of(shape_of(networks, j), row_of(networks.parameters, j))
-    log_density(networks.density[j], row_of(workspace.batch, j), outputs, constants, n_rows, log_p)
+    log_density(networks.sizes[j, DENSITY], row_of(workspace.batch, j), outputs, constants, n_rows, log_p)
 
 
 @compiled
@@ -518,24 +521,24 @@ def sum_absolute_slopes(thread, n_threads, workspace, networks, rows, sums, indi
     for start in range(0, rows.shape[0], _BLOCK_ROWS):
         n = load_block(rows, start, workspace.batch)
         for j in range(first, last):
-            shape, n_reads, parameters = shape_of(networks, j), networks.n_reads[j], row_of(networks.parameters, j)
-            outputs = forward(networks, workspace, j)
+            shape, n_reads, density = shape_of(networks, j), networks.sizes[j, READS], networks.sizes[j, DENSITY]
+            parameters, outputs = row_of(networks.parameters, j), forward(networks, workspace, j)
             slope = layer_slope(workspace, 0, shape.n_outputs)
             clear_columns(slope, n)
             x, constants = row_of(workspace.batch, j), constants_of(shape, parameters)
-            log_density_slope(networks.density[j], x, outputs, constants, n, slope, constants_of(shape, gradient))
+            log_density_slope(density, x, outputs, constants, n, slope, constants_of(shape, gradient))
             first_slope = backward(networks, workspace, gradient, j)
             here = view(input_slope, 0, (n_reads, input_slope.shape[1]))
             multiply_by_transpose(here, weights_of(shape, parameters, n_reads, 0), first_slope, workspace.all_units)
             q = 0
             for p in range(1, networks.n_inputs[j] + 1):
                 i = networks.inputs[j, p]
-                if networks.n_columns[i] == 1:
+                if networks.sizes[i, COLUMNS_OF] == 1:
                     for b in range(n):
                         sums[i, j] += abs(input_slope[q, b])
                 else:
                     sums[i, j] += sum_of_changes(networks, workspace, rows, start, n, indicators, j, p, q + 1)
-                q += networks.n_columns[i]
+                q += networks.sizes[i, COLUMNS_OF]
 
 
 @compiled
@@ -544,7 +547,7 @@ def sum_of_changes(networks, workspace, rows, start, n, indicators, j, p, first)
 
     The label is that of input p, whose columns network j reads from position `first` on.
     """
-    column, n_labels = networks.reads[j, first], networks.n_columns[networks.inputs[j, p]]
+    column, n_labels = networks.reads[j, first], networks.sizes[networks.inputs[j, p], COLUMNS_OF]
     own, other, total = np.zeros_like(workspace.log_p), np.zeros_like(workspace.log_p), 0.0
     fill_log_density(networks, workspace, n, j, own)
     for label in range(n_labels):
