@@ -57,7 +57,7 @@ def fit_page(
         >>> page.startswith("<!DOCTYPE html>")
         True
     """
-    table = as_table(X, missing=estimator.missing)
+    table = as_table(X, missing=estimator.missing, kinds=estimator.kinds)
     return page_of(FitSummary(estimator, data, seconds), table, truth=truth, environment=environment)
 
 
