@@ -230,11 +230,7 @@ class CausalModel:
         """
         rules = {"level": number(0, 0.999, open_minimum=True), "random_state": seed_rule}
         check_parameters({"level": level, "random_state": random_state}, rules)
-        if isinstance(resamples, int):
-            raise ParameterError("resamples", "must be models here; estimators refit so many, given the table as X.")
-        models = [getattr(resample, "model_", resample) for resample in resamples]
-        if len(models) == 1 or not all(isinstance(model, CausalModel) for model in models):
-            raise ParameterError("resamples", "must be two or more fitted estimators or their models.")
+        models = _models_of(resamples)
         low, high = self._contrast(cause, low, high)
         label = self._label(outcome, label)
         contrast = (cause, outcome, low, high)
@@ -276,6 +272,38 @@ class CausalModel:
         if label is None:
             raise ParameterError("label", f"must be one of those of {outcome!r}: {', '.join(column.labels)}.")
         return column.labels[int(self._code(outcome, label))]
+
+    def changes(
+        self,
+        values: Mapping[str, float],
+        *,
+        resamples: Sequence[Any] = (),
+        level: float = 0.9,
+        n: int = _DRAWS,
+        random_state: Any = 0,
+    ) -> pd.DataFrame:
+        """The means of all variables before and after an intervention on one or more, and by how much they change.
+
+        `resamples` are models of the same variables fitted to resampled data: `low` and `high` hold the middle `level`
+        of their changes.
+
+        Example:
+            >>> from grandag import CAM, datasets
+            >>> model = CAM(max_parents=1).fit(datasets.load_sachs().data).model_
+            >>> model.changes({"PKA": 800.0, "Raf": 50.0}, n=100).columns.tolist()
+            ['before', 'after', 'change']
+        """
+        check_parameters({"level": level}, {"level": number(0, 0.999, open_minimum=True)})
+        models = _models_of(resamples)
+        seed = int(as_generator(random_state).integers(2**31))
+        after, before = self._set(values).mean(n, seed), self.mean(n, seed)
+        self._warn_outside((name, self._value_of(name, value)) for name, value in values.items())
+        table = pd.DataFrame({"before": before, "after": after, "change": after - before})
+        if models:
+            changes = [model._set(values).mean(n, seed) - model.mean(n, seed) for model in models]
+            aligned = np.array([change[list(self.names)] for change in changes])
+            table["low"], table["high"] = np.quantile(aligned, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        return table
 
     def log_prob(self, X: Any, *, missing: str = "error") -> pd.Series:
         """The logarithm of the joint density of each row. Constant and intervened variables do not count.
@@ -442,3 +470,13 @@ def _probabilities(found: Distribution, n_labels: int) -> np.ndarray:
     if isinstance(found, Bernoulli | Categorical):
         return found.probabilities()
     return np.asarray(found.mean[:, None] == np.arange(n_labels), dtype=np.float64)
+
+
+def _models_of(resamples: Any) -> list[CausalModel]:
+    """Models of resampled data: none, or two and more, as an interval needs."""
+    if isinstance(resamples, int):
+        raise ParameterError("resamples", "must be models here; estimators refit so many, given the table as X.")
+    models = [getattr(resample, "model_", resample) for resample in resamples]
+    if len(models) == 1 or not all(isinstance(model, CausalModel) for model in models):
+        raise ParameterError("resamples", "must be two or more fitted estimators or their models.")
+    return models

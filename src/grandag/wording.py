@@ -1,11 +1,11 @@
-"""Words for numbers, and the line of the user that a warning is about."""
+"""Words for numbers, texts that a terminal may show, and the line of the user that a warning is about."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
 
-__all__ = ["counted", "levels_to_the_user", "some"]
+__all__ = ["counted", "levels_to_the_user", "some", "visible"]
 
 
 def counted(number: int, noun: str) -> str:
@@ -24,6 +24,14 @@ def some(words: Sequence[str], most: int = 5) -> str:
     'a, b and 1 more'
     """
     return ", ".join(words[:most]) + (f" and {len(words) - most} more" if len(words) > most else "")
+
+
+def visible(text: str) -> str:
+    """A text that may come from a file; what a terminal would obey instead of show is written out as an escape."""
+    return "".join(
+        letter if letter.isprintable() or letter == "\n" else letter.encode("unicode_escape").decode()
+        for letter in text
+    )
 
 
 def levels_to_the_user() -> int:
