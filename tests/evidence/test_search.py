@@ -176,23 +176,23 @@ def test_an_order_stays_as_it_was_where_nothing_changed():
     assert Order(turned).nodes == [0, 2, 1, 3, 4, 5]
 
 
-def test_of_many_variables_the_likeliest_are_the_promising_ones():
+def test_of_many_variables_the_likeliest_are_the_promising_ones(monkeypatch):
     """All candidates by brute force against those that are asked, given no parents and one of two."""
     rng = np.random.default_rng(3)
     values = rng.normal(size=(400, 130))
     values[:, 7] = np.sin(2 * values[:, 20]) + values[:, 30] * values[:, 31] + 0.3 * rng.normal(size=400)
     scores = LocalScores((values - values.mean(0)) / values.std(0), EvidenceConfig(), rng, 1)
+    columns = scores._whole.of(range(130), 400)
     for parents in ((), (20,), (20, 30)):
         asked = scores.promise(7, parents)
         assert np.isfinite(asked).sum() <= MOST_CANDIDATES
-        alpha = unexplained(
-            scores._columns[list(parents)], scores._columns[7], scores.fit(7, parents).log_parameters,
-            new_workspace(400),
-        )  # fmt: skip
-        assert set(likeliest(features(scores._columns), alpha, 5)) & {20, 30, 31}
-        scores._features, scores._promises = None, {}
-        everything = scores.promise(7, parents)
-        scores._features = features(scores._columns)
+        log_parameters = scores.fit(7, parents).log_parameters
+        alpha = unexplained(columns[list(parents)], columns[7], log_parameters, new_workspace(400))
+        assert set(likeliest(features(columns), alpha, 5)) & {20, 30, 31}
+        with monkeypatch.context() as changed:
+            changed.setattr("grandag.evidence.scores.MOST_CANDIDATES", 130)
+            scores._promises = {}
+            everything = scores.promise(7, parents)
         promising = [i for i in (20, 30, 31) if everything[i] > scores.promising]
         assert promising
         assert asked[promising] == pytest.approx(everything[promising])

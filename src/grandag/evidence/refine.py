@@ -23,6 +23,7 @@ from grandag.evidence.selection import choose, loss
 from grandag.evidence.transform import some_rows, standardise
 from grandag.graph import ancestors, is_acyclic, topological_order
 from grandag.progress import Listener, Progress
+from grandag.table import spread
 
 __all__ = ["Refined", "evaluate", "refine", "select"]
 
@@ -68,13 +69,14 @@ def refine(
     rng: np.random.Generator | None = None,
     n_threads: int = 1,
     names: Sequence[str] | None = None,
+    are_free: np.ndarray | None = None,
     listener: Listener | None = None,
 ) -> Refined:
     """The best graph that selection and search find from a DAG.
 
     `values` is (n, d), with the `kinds` of the columns (None: all are numbers) and `names` for the notes; `allowed` and
-    `required` bind every move. Ctrl-C ends the search
-    with the best graph so far.
+    `required` bind every move. A variable is scored on the rows that `are_free` (n, d) of interventions on it, None: on
+    all; columns with labels or counts have no interventions. Ctrl-C ends the search with the best graph so far.
 
     >>> rng = np.random.default_rng(0)
     >>> cause = rng.normal(size=200)
@@ -82,7 +84,7 @@ def refine(
     >>> np.argwhere(refine(values, np.zeros((2, 2), dtype=bool)).adjacency).tolist()
     [[1, 0]]
     """
-    table = _Table(values, kinds, allowed, required, config, rng, n_threads, names, listener)
+    table = _Table(values, kinds, are_free, allowed, required, config, rng, n_threads, names, listener)
     with one_blas_thread():
         found = table.selected(adjacency)
         if not found.was_interrupted:
@@ -101,10 +103,11 @@ def select(
     rng: np.random.Generator | None = None,
     n_threads: int = 1,
     names: Sequence[str] | None = None,
+    are_free: np.ndarray | None = None,
     listener: Listener | None = None,
 ) -> Refined:
     """The edges of a DAG that the evidence needs, and those it lacks in the same order; no edge is turned round."""
-    table = _Table(values, kinds, allowed, required, config, rng, n_threads, names, listener)
+    table = _Table(values, kinds, are_free, allowed, required, config, rng, n_threads, names, listener)
     with one_blas_thread():
         found = table.selected(adjacency)
         return table.result(found)
@@ -119,9 +122,10 @@ def evaluate(
     rng: np.random.Generator | None = None,
     n_threads: int = 1,
     names: Sequence[str] | None = None,
+    are_free: np.ndarray | None = None,
 ) -> Refined:
     """A DAG as it is, with its evidence: graphs of the same table compare by `score`."""
-    table = _Table(values, kinds, None, None, config, rng, n_threads, names, None)
+    table = _Table(values, kinds, are_free, None, None, config, rng, n_threads, names, None)
     with one_blas_thread():
         parents = _parents(table.inside(adjacency))
         table.scores.each(lambda j: table.scores.full(j, parents[j]), range(len(parents)))
@@ -138,6 +142,7 @@ class _Table:
         self,
         values: np.ndarray,
         kinds: Sequence[str] | None,
+        are_free: np.ndarray | None,
         allowed: np.ndarray | None,
         required: np.ndarray | None,
         config: EvidenceConfig | None,
@@ -159,7 +164,8 @@ class _Table:
         self.scores: Scores
         n_blocks = 1
         if mixed is None:
-            self.scores = LocalScores(columns[:, self.order], config, self.rng, n_threads)
+            free = None if are_free is None else are_free[np.ix_(spread(n_rows, len(values)), self.order)]
+            self.scores = LocalScores(columns[:, self.order], config, self.rng, n_threads, free)
             n_blocks = self.scores.n_blocks
         else:
             own_kinds = [mixed[int(j)] for j in self.order]

@@ -15,8 +15,9 @@ import numpy as np
 from grandag.evidence.config import EvidenceConfig
 from grandag.evidence.interface import Parents, Scores
 from grandag.evidence.optimiser import maximise
-from grandag.evidence.promise import derivatives, features, likeliest, promises, unexplained
+from grandag.evidence.promise import derivatives, likeliest, promises, unexplained
 from grandag.evidence.regression import block_evidence, new_workspace
+from grandag.evidence.sample import Sample, samples
 
 __all__ = ["MOST_CANDIDATES", "Fit", "LocalScores", "Parents"]
 
@@ -51,17 +52,23 @@ class Fit(NamedTuple):
 class LocalScores(Scores):
     """Local scores by Gaussian processes; safe to share between threads that work on different children."""
 
-    def __init__(self, columns: np.ndarray, config: EvidenceConfig, rng: np.random.Generator, n_threads: int) -> None:
-        """`columns` is the standardised table (n, d)."""
+    def __init__(
+        self,
+        columns: np.ndarray,
+        config: EvidenceConfig,
+        rng: np.random.Generator,
+        n_threads: int,
+        are_free: np.ndarray | None = None,
+    ) -> None:
+        """`columns` is the standardised table (n, d); a variable is scored on the rows that `are_free` (n, d) of it."""
         n, d = columns.shape
         super().__init__(d, config.cost_per_edge, n_threads)
         self.config = config
-        shuffled = np.ascontiguousarray(columns[rng.permutation(n)].T, dtype=np.float32)
-        self._columns, self._few_columns = shuffled, np.ascontiguousarray(shuffled[:, : config.n_few_rows])
-        self.scale = float(n / self._few_columns.shape[1])
-        self.n_blocks = 1 if n <= config.max_rows_at_once else -(-n // config.block_rows)
-        self._n_training = min(self.n_blocks, config.n_training_blocks)
-        self._training_rows = shuffled[:, : self._n_training * n // self.n_blocks]
+        order = rng.permutation(n)
+        shuffled = np.ascontiguousarray(columns[order].T, dtype=np.float32)
+        self._samples = samples(shuffled, config, None if are_free is None else are_free[order].T)
+        self._whole = Sample(shuffled, config)
+        self.n_blocks, self.scale = self._whole.n_blocks, float(n / self._whole.n_few)
         self._few: dict[tuple[int, Parents], Fit] = {}
         self._full: dict[tuple[int, Parents], Fit] = {}
         self._out_of_reach: tuple[dict[tuple[int, Parents], float], ...] = ({}, {})
@@ -69,19 +76,17 @@ class LocalScores(Scores):
         self._few_losses: dict[tuple[int, Parents, Parents], float] = {}
         self._promises: dict[tuple[int, Parents], np.ndarray] = {}
         self._local = threading.local()
-        by_chance = rng.permuted(shuffled[rng.integers(self.n_variables, size=_N_SHUFFLED)], axis=1)
-        self._first_block, self._shuffled = (matrix[:, : n // self.n_blocks] for matrix in (shuffled, by_chance))
-        self._features = features(self._first_block) if self.n_variables > MOST_CANDIDATES else None
+        self._by_chance = rng.permuted(shuffled[rng.integers(self.n_variables, size=_N_SHUFFLED)], axis=1)
 
     @property
     def work(self) -> float:
         """What all fits so far have taken, in operations, roughly: the same for any number of threads."""
-        return len(self._full) * self.work_per_fit + len(self._few) * _work(self._few_columns.shape[1])
+        return len(self._full) * self.work_per_fit + len(self._few) * _work(self._whole.n_few)
 
     @property
     def work_per_fit(self) -> float:
         """What a fit on all rows takes."""
-        return self.n_blocks * _work(self._columns.shape[1] / self.n_blocks)
+        return self.n_blocks * _work(self._whole.n_rows / self.n_blocks)
 
     def few(self, child: int, parents: Parents, near: Parents = ()) -> float:
         """Evidence on few rows; `near` are parents whose fit is a good start."""
@@ -104,7 +109,8 @@ class LocalScores(Scores):
         key = child, parents, dropped
         if key not in self._few_losses:
             kept = (self._full.get((child, parents)) or self.few_fit(child, parents)).log_parameters
-            inputs, target = self._few_columns[list(parents)], self._few_columns[child]
+            sample = self._samples[child]
+            inputs, target = sample.of(parents, sample.n_few), sample.column(child, sample.n_few)
             values = [
                 block_evidence(inputs, target, at, 1, self._workspace(), False)[0]
                 for at in (kept, _without(kept, parents, dropped))
@@ -115,13 +121,15 @@ class LocalScores(Scores):
     def promise(self, child: int, parents: Parents) -> np.ndarray:
         """How much each variable promises as a further parent, in standard deviations; on one block of rows."""
         if (child, parents) not in self._promises:
-            inputs, target = self._first_block[list(parents)], self._first_block[child]
+            sample = self._samples[child]
+            inputs, target = sample.of(parents, sample.n_first), sample.column(child, sample.n_first)
             log_parameters, workspace = self.fit(child, parents).log_parameters, self._workspace()
             alpha = unexplained(inputs, target, log_parameters, workspace)
             asked = np.arange(self.n_variables)
-            if self._features is not None:
-                asked = likeliest(self._features, alpha, MOST_CANDIDATES)
-            found = derivatives(alpha, np.concatenate([self._first_block[asked], self._shuffled]), workspace)
+            if self.n_variables > MOST_CANDIDATES:
+                asked = likeliest(sample.features, alpha, MOST_CANDIDATES)
+            columns = [sample.of(asked, sample.n_first), sample.first_of(self._by_chance)]
+            found = derivatives(alpha, np.concatenate(columns), workspace)
             result = np.full(self.n_variables, -np.inf)
             result[asked] = promises(found[:, : len(asked)], found[:, len(asked) :])
             result[[child, *parents]] = -np.inf
@@ -139,9 +147,9 @@ class LocalScores(Scores):
 
         A fit that cannot reach it is given up early.
         """
-        start = self.fit(child, near)
-        share = gain * self._n_training / self.n_blocks
-        least = share if self._n_training == self.n_blocks else share - _CAUTION * abs(share)
+        start, sample = self.fit(child, near), self._samples[child]
+        share = gain * sample.n_training_blocks / sample.n_blocks
+        least = share if sample.n_training == sample.n_rows else share - _CAUTION * abs(share)
         fit = self._reaching(self._full, self._fit_full, child, parents, near, start.trained + least)
         return fit is not None and fit.value - start.value >= gain
 
@@ -190,22 +198,23 @@ class LocalScores(Scores):
 
     def _fit_few(self, child: int, parents: Parents, near: Parents, wanted: float = -np.inf) -> Fit:
         known = self._few.get((child, near)) or self._full.get((child, near))
-        start = self._start(parents, near, known, self._few_columns.shape[1])
-        return self._maximise(self._few_columns, child, parents, start, 1, wanted)
+        n = self._samples[child].n_few
+        return self._maximise(child, parents, n, 1, self._start(parents, near, known, n), wanted)
 
     def _fit_full(self, child: int, parents: Parents, near: Parents, wanted: float = -np.inf) -> Fit:
+        sample = self._samples[child]
+        n = sample.n_rows
         if not parents:
-            trained = _gaussian(self._training_rows[child]).value
-            return _gaussian(self._columns[child])._replace(trained=trained)
-        n = self._columns.shape[1]
+            trained = _gaussian(sample.column(child, sample.n_training)).value
+            return _gaussian(sample.column(child, n))._replace(trained=trained)
         known = self._full.get((child, near))
         if known is not None and set(parents) <= set(near):
             start = self._start(parents, near, known, n)
         else:
             start = self.few_fit(child, parents, near)
-            start = start._replace(inverse_hessian=start.inverse_hessian * self._few_columns.shape[1] / n)
-        fit = self._maximise(self._training_rows, child, parents, start, self._n_training, wanted)
-        if self._n_training < self.n_blocks and fit.value > -np.inf:
+            start = start._replace(inverse_hessian=start.inverse_hessian * sample.n_few / n)
+        fit = self._maximise(child, parents, sample.n_training, sample.n_training_blocks, start, wanted)
+        if sample.n_training < n and fit.value > -np.inf:
             fit = fit._replace(value=self._evaluate(child, parents, fit.log_parameters))
         return fit
 
@@ -222,26 +231,29 @@ class LocalScores(Scores):
         return Fit(np.nan, log_parameters, inverse_hessian, np.nan)
 
     def _maximise(
-        self, columns: np.ndarray, child: int, parents: Parents, start: Fit, n_blocks: int, wanted: float = -np.inf
+        self, child: int, parents: Parents, n_rows: int, n_blocks: int, start: Fit, wanted: float = -np.inf
     ) -> Fit:
+        inputs, target = self._samples[child].of(parents, n_rows), self._samples[child].column(child, n_rows)
         if not parents:
-            return _gaussian(columns[child])
+            return _gaussian(target)
         inverse_hessian = start.inverse_hessian.copy()
         lower, upper = self._bounds(len(parents))
         at, value, _ = maximise(
-            columns[list(parents)], columns[child], start.log_parameters, lower, upper, inverse_hessian, n_blocks,
-            self._workspace(), self.config.tolerance, _MAX_EVALUATIONS, wanted,
+            inputs, target, start.log_parameters, lower, upper, inverse_hessian, n_blocks, self._workspace(),
+            self.config.tolerance, _MAX_EVALUATIONS, wanted,
         )  # fmt: skip
         return Fit(float(value), at, inverse_hessian, float(value))
 
     def _evaluate(self, child: int, parents: Parents, log_parameters: np.ndarray) -> float:
-        inputs, target = self._columns[list(parents)], self._columns[child]
-        value, _ = block_evidence(inputs, target, log_parameters, self.n_blocks, self._workspace(), False)
+        sample = self._samples[child]
+        inputs, target = sample.of(parents, sample.n_rows), sample.column(child, sample.n_rows)
+        value, _ = block_evidence(inputs, target, log_parameters, sample.n_blocks, self._workspace(), False)
         return float(value)
 
     def _workspace(self) -> np.ndarray:
         if not hasattr(self._local, "workspace"):
-            self._local.workspace = new_workspace(-(-self._columns.shape[1] // self.n_blocks))
+            most = max(-(-sample.n_rows // sample.n_blocks) for sample in self._samples)
+            self._local.workspace = new_workspace(most)
         workspace: np.ndarray = self._local.workspace
         return workspace
 
