@@ -450,12 +450,9 @@ def _is_missing(value: Any) -> bool:
 
 
 def _categories(column: Any) -> list[Any]:
-    """The categories of pandas or polars in their order; none for truth values."""
-    if hasattr(column, "cat"):
-        accessor = column.cat
-        categories = accessor.categories if hasattr(accessor, "categories") else accessor.get_categories()
-        return list(categories)
-    return []
+    """The categories in their order, where the type of a column has them: of pandas, or an Enum of polars."""
+    has_order = _type(column).startswith(("category", "enum"))
+    return list(column.dtype.categories) if has_order else []
 
 
 def _numbers(column: Any, dtype: np.dtype[Any]) -> np.ndarray:
