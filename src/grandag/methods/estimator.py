@@ -183,9 +183,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             return table
         name, able = type(self).__name__, ", ".join(methods_that_take("categorical"))
         usable = table.as_numbers(self.takes, f"{name} takes numbers only; methods that take labels are {able}")
-        changed = [
-            f"{column!r}" for column, kind in zip(table.names, table.kinds, strict=True) if kind not in self.takes
-        ]
+        changed = [repr(table.names[j]) for j, kind in enumerate(table.kinds) if kind not in self.takes]
         return replace(usable, notes=(*table.notes, f"{name} takes for plain numbers: {some(changed)}."))
 
     def _learn_from(self, table: Table, values: Mapping[str, Any], held_out: Any, listener: Listener | None) -> Learned:

@@ -82,8 +82,10 @@ def label_effect(model: CausalModel, values: np.ndarray, source: int, target: in
     for setting in settings:
         rows[:, place] = setting
         found = conditional.given(rows)
-        is_labelled = isinstance(found, Bernoulli | Categorical)
-        heights.append(found.probabilities().mean(axis=0) if is_labelled else np.array([found.mean.mean()]))
+        if isinstance(found, Bernoulli | Categorical):
+            heights.append(found.probabilities().mean(axis=0))
+        else:
+            heights.append(np.array([found.mean.mean()]))
     places = parent.labels if parent.kind in LABELLED else tuple(map(general, settings))
     return LabelEffect(places, child.labels if child.kind in LABELLED else ("",), np.array(heights))
 

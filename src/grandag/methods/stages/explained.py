@@ -9,6 +9,8 @@ Of a categorical column there is an indicator for each label: as a child, their 
 
 from __future__ import annotations
 
+from itertools import chain, pairwise
+
 import numpy as np
 
 from grandag.diagnostics import spread_rows
@@ -32,7 +34,7 @@ def explained(table: Table, adjacency: np.ndarray) -> np.ndarray:
     d = rows.shape[1]
     features = [_features(column, kind) for column, kind in zip(rows.T, table.kinds, strict=True)]
     ends = np.cumsum([0, *(len(some) for some in features)])
-    places = [range(start, end) for start, end in zip(ends[:-1], ends[1:], strict=True)]
+    places = [range(start, end) for start, end in pairwise(ends.tolist())]
     matrix = np.concatenate(features)  # about (6 d, n), those of a column together
     matrix -= matrix.mean(axis=1)[:, None]
     products = matrix @ matrix.T / len(rows)
@@ -43,9 +45,9 @@ def explained(table: Table, adjacency: np.ndarray) -> np.ndarray:
         n_pieces = int(np.clip(len(rows) // (_ROWS_PER_PIECE * len(parents)), 1, _MOST_PIECES))
         inputs = {i: list(places[i] if is_categorical[i] else places[i][:n_pieces]) for i in parents}
         targets = list(places[j] if is_categorical[j] else places[j][:1])
-        total = _r2(products, targets, sum(inputs.values(), []), len(rows))
+        total = _r2(products, targets, list(chain(*inputs.values())), len(rows))
         for parent in parents:
-            others = sum((columns for i, columns in inputs.items() if i != parent), [])
+            others = list(chain(*(columns for i, columns in inputs.items() if i != parent)))
             shares[parent, j] = max(total - _r2(products, targets, others, len(rows)), 0.0)
     return shares
 
