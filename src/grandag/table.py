@@ -109,7 +109,7 @@ class Table:
         return tuple(ColumnKind(kind, labels) for kind, labels in zip(self.kinds, self.labels, strict=True))
 
     def as_numbers(self, taken: frozenset[str], reason: str) -> Table:
-        """The table with plain numbers in the columns of kinds that are not `taken`: counts, and labels that are numbers.
+        """The table with plain numbers in columns of kinds that are not `taken`: counts, and labels that are numbers.
 
         False and True are 0 and 1. Labels that are no numbers are refused for the given reason.
         """

@@ -2,9 +2,10 @@
 
     f(x) = mean over rows of E[child | this parent = x, the others as in the row], minus its mean over x
 
-(Friedman 2001, partial dependence). In an additive model this is the parent's own curve. Where the parent has labels, or
-the child has three or more, there are bars: the mean of the child, or the probability of each of its labels, averaged in
-the same way over rows in which the parent is set to a label, or to some of its quantiles.
+(Friedman 2001, partial dependence). In an additive model this is the parent's own curve.
+
+Where the parent has labels, or the child three or more, there are bars: the mean of the child, or the probability of
+each of its labels, averaged in the same way over rows in which the parent is set to a label, or to some quantiles.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def partial_effect(model: CausalModel, values: np.ndarray, source: int, target: 
 
 
 def label_effect(model: CausalModel, values: np.ndarray, source: int, target: int) -> LabelEffect:
-    """The mean of the child, or the probabilities of its labels, for some values of the parent, over rows of a table."""
+    """The mean of the child, or the probabilities of its labels, for some values of the parent, by rows of a table."""
     parents = np.flatnonzero(model.adjacency[:, target])
     conditional, place = model.conditionals[target], int(np.searchsorted(parents, source))
     parent, child = model.columns[source], model.columns[target]
