@@ -30,6 +30,7 @@ class Kind(StrEnum):
     mim = "mim"
     sigmoid = "sigmoid"
     sigmoid_mix = "sigmoid-mix"
+    mixed = "mixed"
     syntren = "syntren"
 
 
@@ -63,8 +64,8 @@ def simulate(
         Kind,
         typer.Argument(
             help="Mechanisms of the paper, linear ones with noise that is not Gaussian (lin-uniform, lin-laplace, "
-            "lin-exponential), of other simulations (mlp, mlp-standard, mim, sigmoid, sigmoid-mix), or a transcription "
-            "network (syntren)."
+            "lin-exponential), of other simulations (mlp, mlp-standard, mim, sigmoid, sigmoid-mix), columns of several "
+            "kinds (mixed), or a transcription network (syntren)."
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Directory for data, truth and configuration.")],
@@ -87,6 +88,23 @@ def simulate(
         Distributions | None,
         typer.Option(help="Distributions of the authors' released files (default), or of the paper's text."),
     ] = None,
+    binary: Annotated[
+        float | None, typer.Option(help="mixed: part of the variables with two labels. Default: 0.2.")
+    ] = None,
+    categorical: Annotated[
+        float | None, typer.Option(help="mixed: part of the variables with 3 to 6 labels. Default: 0.2.")
+    ] = None,
+    count: Annotated[float | None, typer.Option(help="mixed: part of the variables that count. Default: 0.2.")] = None,
+    heavy_tailed: Annotated[
+        float | None,
+        typer.Option(
+            help="mixed: part of the variables with noise of Student's t, 3 degrees of freedom. Default: 0.2."
+        ),
+    ] = None,
+    interactions: Annotated[
+        bool | None,
+        typer.Option("--interactions", help="mixed: functions of all parents together, not a sum over them."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same data.")] = 0,
     file_format: Annotated[FileFormat, typer.Option("--format", help="Format of the data.")] = FileFormat.csv,
     quiet: Quiet = False,
@@ -103,6 +121,11 @@ def simulate(
         n_rows=n_rows,
         distributions=distributions and str(distributions),
         seed=seed,
+        binary=binary,
+        categorical=categorical,
+        count=count,
+        heavy_tailed=heavy_tailed,
+        interactions=interactions,
     )
     known = files.facts(scenario, seed)
     written = files.write_scenario(scenario, output, known, str(file_format))

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from grandag.evidence.interface import Parents, Scores
 from grandag.evidence.plans import Knowledge
-from grandag.evidence.scores import LocalScores, Parents
 from grandag.evidence.selection import choose
 
 __all__ = ["Choices"]
@@ -16,7 +16,7 @@ __all__ = ["Choices"]
 class Choices:
     """The choices of all children of one table; safe to share between threads that work on different children."""
 
-    def __init__(self, scores: LocalScores, knowledge: Knowledge) -> None:
+    def __init__(self, scores: Scores, knowledge: Knowledge) -> None:
         self._scores, self._allowed = scores, knowledge.allowed
         self._required = [frozenset(np.flatnonzero(column).tolist()) for column in knowledge.required.T]
         self._made: list[list[_Choice]] = [[] for _ in self._required]

@@ -19,6 +19,8 @@ class EvidenceConfig:
     """Noise variance relative to the variable's; covariances in float32 are exact enough from here on."""
     max_rows: int = 20_000
     """Of a longer table so many rows, evenly spread, are looked at: the same for all graphs, which can be compared."""
+    max_mixed_rows: int = 5_000
+    """The same for tables with labels or counts, whose fits take longer."""
     n_few_rows: int = 300
     """Rows that decide what is clear."""
     max_rows_at_once: int = 1500

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grandag.evidence.scores import LocalScores, Parents
+from grandag.evidence.interface import Parents, Scores
 
 __all__ = ["Knowledge", "Order", "Plan", "as_adjacency", "plans"]
 
@@ -95,7 +95,7 @@ class Plan(NamedTuple):
 
 
 def plans(
-    scores: LocalScores,
+    scores: Scores,
     parents: list[Parents],
     order: Order,
     node: int,
@@ -134,7 +134,7 @@ def plans(
     return sorted(found, key=lambda plan: -plan.promise)
 
 
-def _most_gained(scores: LocalScores, parents: Parents, child: int, new: Parents, least: float = -np.inf) -> float:
+def _most_gained(scores: Scores, parents: Parents, child: int, new: Parents, least: float = -np.inf) -> float:
     """What few rows say that a child would gain at most by choosing among new parents: it may take one of them only.
 
     Where that is less than the `least` that matters, -inf.

@@ -1,7 +1,8 @@
 """A graph judged and improved by its evidence: select parents, search, and say what each edge is worth.
 
 The score of a graph is sum_j log p(x_j | x_P(j)) minus a cost per edge; see `scores.py`. Everything is a function of
-the table, the graph to start from, a config and a generator, and the same for any number of threads.
+the table, the graph to start from, a config and a generator, and the same for any number of threads. Tables with labels
+or counts, by `kinds`, have the scores of `additive.py`, all others those of `scores.py`.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from grandag.blas import one_blas_thread
+from grandag.evidence.additive import AdditiveScores, is_mixed
 from grandag.evidence.config import EvidenceConfig
+from grandag.evidence.interface import Parents, Scores
 from grandag.evidence.plans import Knowledge
-from grandag.evidence.scores import MOST_CANDIDATES, Fit, LocalScores, Parents
+from grandag.evidence.scores import MOST_CANDIDATES, LocalScores
 from grandag.evidence.search import Move, Search, Searched
 from grandag.evidence.selection import choose, loss
 from grandag.evidence.transform import some_rows, standardise
@@ -26,6 +29,8 @@ __all__ = ["Refined", "evaluate", "refine", "select"]
 _ROWS_FOR_ORDER = 1000
 """Rows by which columns are ordered; more are never needed to tell them apart."""
 
+_FAMILIES = "The evidence is that of additive regressions, each with the family of its variable's kind."
+
 
 class Refined(NamedTuple):
     """A graph with its evidence."""
@@ -33,7 +38,8 @@ class Refined(NamedTuple):
     adjacency: np.ndarray
     """(d, d), [i, j] for i -> j."""
     evidence: float
-    """sum_j log p(x_j | x_P(j)) of the standardised columns, in nats, without the cost of edges."""
+    """sum_j log p(x_j | x_P(j)) in nats, without the cost of edges: of the standardised columns, or, with labels or
+    counts, of the columns as they are."""
     score: float
     """Evidence minus the cost of the edges: what was maximised."""
     edge_evidence: np.ndarray
@@ -42,7 +48,10 @@ class Refined(NamedTuple):
     The child's fit is made anew, on all rows or, where more than 25 nats are lost, on few: then it is an estimate.
     """
     log_parameters: list[np.ndarray]
-    """For each variable: log length scales of its parents, in ascending order, then log s_f, log s_a, log noise."""
+    """For each variable: log length scales of its parents, in ascending order, then log s_f, log s_a, log noise.
+
+    Nothing for tables with labels or counts.
+    """
     moves: tuple[Move, ...]
     notes: tuple[str, ...]
     was_interrupted: bool
@@ -52,6 +61,7 @@ def refine(
     values: np.ndarray,
     adjacency: np.ndarray,
     *,
+    kinds: Sequence[str] | None = None,
     allowed: np.ndarray | None = None,
     required: np.ndarray | None = None,
     config: EvidenceConfig | None = None,
@@ -62,7 +72,8 @@ def refine(
 ) -> Refined:
     """The best graph that selection and search find from a DAG.
 
-    `values` is (n, d), with `names` for the notes; `allowed` and `required` bind every move. Ctrl-C ends the search
+    `values` is (n, d), with the `kinds` of the columns (None: all are numbers) and `names` for the notes; `allowed` and
+    `required` bind every move. Ctrl-C ends the search
     with the best graph so far.
 
     >>> rng = np.random.default_rng(0)
@@ -71,7 +82,7 @@ def refine(
     >>> np.argwhere(refine(values, np.zeros((2, 2), dtype=bool)).adjacency).tolist()
     [[1, 0]]
     """
-    table = _Table(values, allowed, required, config, rng, n_threads, names, listener)
+    table = _Table(values, kinds, allowed, required, config, rng, n_threads, names, listener)
     with one_blas_thread():
         found = table.selected(adjacency)
         if not found.was_interrupted:
@@ -83,6 +94,7 @@ def select(
     values: np.ndarray,
     adjacency: np.ndarray,
     *,
+    kinds: Sequence[str] | None = None,
     allowed: np.ndarray | None = None,
     required: np.ndarray | None = None,
     config: EvidenceConfig | None = None,
@@ -92,7 +104,7 @@ def select(
     listener: Listener | None = None,
 ) -> Refined:
     """The edges of a DAG that the evidence needs, and those it lacks in the same order; no edge is turned round."""
-    table = _Table(values, allowed, required, config, rng, n_threads, names, listener)
+    table = _Table(values, kinds, allowed, required, config, rng, n_threads, names, listener)
     with one_blas_thread():
         found = table.selected(adjacency)
         return table.result(found)
@@ -102,16 +114,17 @@ def evaluate(
     values: np.ndarray,
     adjacency: np.ndarray,
     *,
+    kinds: Sequence[str] | None = None,
     config: EvidenceConfig | None = None,
     rng: np.random.Generator | None = None,
     n_threads: int = 1,
     names: Sequence[str] | None = None,
 ) -> Refined:
     """A DAG as it is, with its evidence: graphs of the same table compare by `score`."""
-    table = _Table(values, None, None, config, rng, n_threads, names, None)
+    table = _Table(values, kinds, None, None, config, rng, n_threads, names, None)
     with one_blas_thread():
         parents = _parents(table.inside(adjacency))
-        table.scores.each(lambda j: table.scores.fit(j, parents[j]), range(len(parents)))
+        table.scores.each(lambda j: table.scores.full(j, parents[j]), range(len(parents)))
         return table.result(Searched(parents, 0.0))
 
 
@@ -124,6 +137,7 @@ class _Table:
     def __init__(
         self,
         values: np.ndarray,
+        kinds: Sequence[str] | None,
         allowed: np.ndarray | None,
         required: np.ndarray | None,
         config: EvidenceConfig | None,
@@ -133,17 +147,31 @@ class _Table:
         listener: Listener | None,
     ) -> None:
         config = EvidenceConfig() if config is None else config
-        n_rows, values = len(values), some_rows(values, config.max_rows)
-        columns, is_heavy = standardise(values, config.heavy_tails)
+        mixed = kinds if kinds is not None and is_mixed(kinds) else None
+        n_rows = len(values)
+        values = some_rows(values, config.max_rows if mixed is None else config.max_mixed_rows)
+        columns, is_heavy = standardise(values, config.heavy_tails if mixed is None else np.inf)
         varies = np.asarray(columns.any(axis=0))
         self.order = np.lexsort(columns[_ROWS_FOR_ORDER::-1])
         knowledge = _knowledge(allowed, required, varies)
         self.knowledge = Knowledge(*(matrix[np.ix_(self.order, self.order)] for matrix in knowledge))
         self.rng = np.random.default_rng(0) if rng is None else rng
-        self.scores = LocalScores(columns[:, self.order], config, self.rng, n_threads)
+        self.scores: Scores
+        n_blocks = 1
+        if mixed is None:
+            self.scores = LocalScores(columns[:, self.order], config, self.rng, n_threads)
+            n_blocks = self.scores.n_blocks
+        else:
+            own_kinds = [mixed[int(j)] for j in self.order]
+            self.scores = AdditiveScores(
+                np.asarray(values, dtype=np.float64)[:, self.order], own_kinds, config, self.rng
+            )
         names = [f"X{j}" for j in range(len(varies))] if names is None else names
         limit = (f"The evidence is that of {len(values):,} of the {n_rows:,} rows, evenly spread.",)
-        self.notes = (*(limit if len(values) < n_rows else ()), *_notes(varies, is_heavy, self.scores.n_blocks, names))
+        families = (_FAMILIES,) if mixed is not None else ()
+        self.notes = (
+            *(limit if len(values) < n_rows else ()), *families, *_notes(varies, is_heavy, n_blocks, names)
+        )  # fmt: skip
         self.listener = listener
 
     def report(self, state: Searched) -> None:
@@ -193,14 +221,13 @@ class _Table:
         for j, parents, worths in zip(self.order, found.parents, all_worths, strict=True):
             adjacency[self.order[list(parents)], j] = True
             edge_evidence[self.order[list(parents)], j] = worths
-        fits = [self.scores.fit(j, parents) for j, parents in enumerate(found.parents)]
-        evidence = float(sum(fit.value for fit in fits))
+        evidence = float(sum(self.scores.full(j, parents) for j, parents in enumerate(found.parents)))
         return Refined(
             adjacency,
             evidence,
             evidence - self.scores.cost_per_edge * int(adjacency.sum()),
             edge_evidence,
-            [self._log_parameters(found.parents[j], fits[j]) for j in np.argsort(self.order)],
+            self._log_parameters(found.parents),
             tuple(map(self._outside, found.moves)),
             self.notes,
             found.was_interrupted,
@@ -209,10 +236,13 @@ class _Table:
     def _outside(self, move: Move) -> Move:
         return move if move.node is None else move._replace(node=int(self.order[move.node]))
 
-    def _log_parameters(self, parents: Parents, fit: Fit) -> np.ndarray:
-        """The fit's, with the length scales in the order of columns outside."""
-        outside = np.argsort(self.order[list(parents)])
-        return fit.log_parameters[[*outside, -3, -2, -1]]
+    def _log_parameters(self, parents: list[Parents]) -> list[np.ndarray]:
+        """Those of the fits, with the length scales in the order of columns outside."""
+        if not isinstance(self.scores, LocalScores):
+            return []
+        outside = [np.argsort(self.order[list(some)]) for some in parents]
+        fits = [self.scores.fit(j, some) for j, some in enumerate(parents)]
+        return [fits[j].log_parameters[[*outside[j], -3, -2, -1]] for j in np.argsort(self.order)]
 
     def _worths(self, parents: list[Parents]) -> Callable[[int], list[float]]:
         return lambda child: [loss(self.scores, child, parents[child], parent) for parent in parents[child]]

@@ -7,29 +7,28 @@ what they have computed; a fit starts from that of a set of parents that differs
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from grandag.evidence.config import EvidenceConfig
+from grandag.evidence.interface import Parents, Scores
 from grandag.evidence.optimiser import maximise
-from grandag.evidence.promise import derivatives, features, largest_by_chance, likeliest, promises, unexplained
+from grandag.evidence.promise import derivatives, features, likeliest, promises, unexplained
 from grandag.evidence.regression import block_evidence, new_workspace
 
 __all__ = ["MOST_CANDIDATES", "Fit", "LocalScores", "Parents"]
-
-Parents = tuple[int, ...]
-"""Sorted column numbers."""
 
 _INFINITE = np.log(1e6)
 _LARGEST_LENGTH_SCALE = 50.0
 _LARGEST_VARIANCE = 20.0
 _LEAST_VARIANCE = 1e-5
 _START = {"length_scale": 2.0, "interaction": 0.8, "additive": 0.1, "noise": 0.1}
-_UNSURE = 1.0
-"""Nats below the cost of an edge from which a variable is tried as a further parent; z deviations promise z^2 / 2."""
+_FLAT = np.log(10.0)
+"""Length scale from which an input hardly matters."""
+_EXPLAINED = np.log(0.5)
+"""Few rows are trusted about what hardly matters if they leave less of the variance than this unexplained."""
 _MAX_EVALUATIONS = 60
 _CAUTION = 0.5
 """Part of their share of a gain that the blocks that a fit is made on may lack before it is given up."""
@@ -38,8 +37,6 @@ MOST_CANDIDATES = 100
 """Variables that are asked for their promise at a time: of more, the likeliest."""
 _COVARIANCE_WORK = 400.0
 """Operations per entry of a covariance matrix beside the factorisation: exponentials, gradients, memory."""
-
-Result = TypeVar("Result")
 
 
 class Fit(NamedTuple):
@@ -51,17 +48,14 @@ class Fit(NamedTuple):
     trained: float  # the part of the value from the blocks of rows that the hyper-parameters were fitted on
 
 
-class LocalScores:
-    """The local scores of one table; safe to share between threads that work on different children."""
+class LocalScores(Scores):
+    """Local scores by Gaussian processes; safe to share between threads that work on different children."""
 
     def __init__(self, columns: np.ndarray, config: EvidenceConfig, rng: np.random.Generator, n_threads: int) -> None:
         """`columns` is the standardised table (n, d)."""
-        n, self.n_variables = columns.shape
-        self.config, self.n_threads = config, n_threads
-        by_size = 1 + 1.3 * float(np.log(self.n_variables))
-        self.cost_per_edge = by_size if config.cost_per_edge is None else config.cost_per_edge
-        worth_an_edge = float(np.sqrt(2 * max(self.cost_per_edge - _UNSURE, 0.0)))
-        self.promising = max(worth_an_edge, largest_by_chance(self.n_variables))
+        n, d = columns.shape
+        super().__init__(d, config.cost_per_edge, n_threads)
+        self.config = config
         shuffled = np.ascontiguousarray(columns[rng.permutation(n)].T, dtype=np.float32)
         self._columns, self._few_columns = shuffled, np.ascontiguousarray(shuffled[:, : config.n_few_rows])
         self.scale = float(n / self._few_columns.shape[1])
@@ -89,32 +83,6 @@ class LocalScores:
         """What a fit on all rows takes."""
         return self.n_blocks * _work(self._columns.shape[1] / self.n_blocks)
 
-    def each(
-        self,
-        function: Callable[[int], Result],
-        nodes: Iterable[int],
-        keep: Callable[[int, Result], None] = lambda node, result: None,
-        cost: Callable[[int], int] = lambda node: 0,
-    ) -> list[Result]:
-        """Results for all nodes, by several threads; `keep` is called with each, in order, from this thread.
-
-        Threads take those first that cost most, so that none waits long for another at the end.
-        Each call must use the scores of its own node only, or ask for others always from the same start.
-        """
-        nodes, results = list(nodes), []
-        with ThreadPoolExecutor(self.n_threads, thread_name_prefix="grandag") as pool:
-            several = self.n_threads > 1 and len(nodes) > 1
-            dearest_first = sorted(nodes, key=lambda node: -cost(node))
-            futures = {node: pool.submit(function, node) for node in dearest_first} if several else {}
-            try:
-                for node in nodes:
-                    results.append(futures[node].result() if several else function(node))
-                    keep(node, results[-1])
-            except BaseException:
-                pool.shutdown(wait=True, cancel_futures=True)
-                raise
-        return results
-
     def few(self, child: int, parents: Parents, near: Parents = ()) -> float:
         """Evidence on few rows; `near` are parents whose fit is a good start."""
         return self.few_fit(child, parents, near).value
@@ -122,10 +90,6 @@ class LocalScores:
     def full(self, child: int, parents: Parents, near: Parents = ()) -> float:
         """Evidence on all rows."""
         return self.fit(child, parents, near).value
-
-    def score(self, child: int, parents: Parents, near: Parents = ()) -> float:
-        """Evidence on all rows, minus the cost of the edges."""
-        return self.full(child, parents, near) - self.cost_per_edge * len(parents)
 
     def loss(self, child: int, parents: Parents, dropped: Parents) -> float:
         """Nats that all rows lose with the length scales of these parents at infinity and everything else kept."""
@@ -186,6 +150,17 @@ class LocalScores:
         before = self.few(child, near)
         fit = self._reaching(self._few, self._fit_few, child, parents, near, before + least)
         return -np.inf if fit is None else fit.value - before
+
+    def flat(self, child: int, parents: Parents, near: Parents) -> frozenset[int]:
+        """Parents whose length scales on few rows are large, if few rows explain the child at all."""
+        log_parameters = self.few_fit(child, parents, near).log_parameters
+        if log_parameters[-1] > _EXPLAINED:
+            return frozenset()
+        return frozenset(i for i, scale in zip(parents, log_parameters, strict=False) if scale >= _FLAT)
+
+    def may_hide(self, child: int, parents: Parents) -> bool:
+        """Whether most of the child is noise: an interaction shows when all of its parents are there."""
+        return bool(self.fit(child, parents).log_parameters[-1] >= _EXPLAINED)
 
     def _reaching(
         self,

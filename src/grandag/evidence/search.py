@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from grandag.evidence.choices import Choices
+from grandag.evidence.interface import Parents, Scores
 from grandag.evidence.plans import Knowledge, Order, Plan, as_adjacency, plans
-from grandag.evidence.scores import LocalScores, Parents
 from grandag.evidence.selection import hides_more
 from grandag.graph import topological_order
 
@@ -27,8 +27,6 @@ _AT_ONCE = 4
 """Plans that are tried together, for several threads; the same for any number of them."""
 _LEAST_GAIN = 0.05
 """Nats that a move has to bring: what fits of the same parents may differ by."""
-_UNEXPLAINED = np.log(0.5)
-"""Noise from which a node may have parents that do not show one by one."""
 _MOST_HIDDEN = 50
 """Candidates that are fitted together, at most, to see whether parents hide among them."""
 _HAIR = 10.0
@@ -38,7 +36,7 @@ _WINDOWS = (4, 10)
 _IN_VAIN = 20
 """Starts in a row without a better graph after which the search ends."""
 _CLEAR_WORK, _CLOSE_WORK = 2e10, 3e11
-"""What further starts may take: a second or two, and some thirty if it is close (`LocalScores.work`)."""
+"""What further starts may take: a second or two, and some thirty if it is close (`Scores.work`)."""
 _FITS_PER_NODE = 3
 """Fits that another start takes, typically."""
 
@@ -75,7 +73,7 @@ class Search:
 
     def __init__(
         self,
-        scores: LocalScores,
+        scores: Scores,
         knowledge: Knowledge,
         rng: np.random.Generator,
         report: Callable[[Searched], None],
@@ -164,7 +162,7 @@ class Search:
 
     def _revealed(self, node: int, parents: Parents, order: Order) -> Parents:
         scores = self._scores
-        if scores.fit(node, parents).log_parameters[-1] < _UNEXPLAINED:
+        if not scores.may_hide(node, parents):
             return parents
         promise = scores.promise(node, parents)
         candidates = np.flatnonzero(self._knowledge.allowed[:, node]).tolist()

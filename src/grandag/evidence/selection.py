@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from grandag.evidence.scores import LocalScores, Parents
+from grandag.evidence.interface import Parents, Scores
 
 __all__ = ["choose", "eliminate", "hides_more", "loss"]
 
 _CLOSE = 25.0
 """A parent whose removal costs more nats than this, nothing else refitted, stays without a closer look."""
-_FLAT = np.log(10.0)
-"""Length scale from which an input hardly matters."""
-_EXPLAINED = np.log(0.5)
-"""Few rows are trusted about what hardly matters if they leave less of the variance than this unexplained."""
 _IDLE_SHARE = 0.25
 """Idle parents go together if that costs less evidence than this share of what their edges cost."""
 _HIDDEN_WORTH = 5.0
@@ -25,7 +21,7 @@ _PROMISING, _AT_ONCE = 2.0, 4
 
 
 def choose(
-    scores: LocalScores, child: int, parents: Parents, further: np.ndarray, required: frozenset[int], near: Parents
+    scores: Scores, child: int, parents: Parents, further: np.ndarray, required: frozenset[int], near: Parents
 ) -> Parents:
     """The parents that a child needs of those given, and of `further` candidates (d,) those that promise something.
 
@@ -55,7 +51,7 @@ def choose(
         near = found
 
 
-def eliminate(scores: LocalScores, child: int, parents: Parents, required: frozenset[int], near: Parents) -> Parents:
+def eliminate(scores: Scores, child: int, parents: Parents, required: frozenset[int], near: Parents) -> Parents:
     """Parents whose removal would each cost more evidence than an edge costs.
 
     A removal is first judged with the length scale at infinity and nothing refitted: the true loss is less. No parents
@@ -63,7 +59,7 @@ def eliminate(scores: LocalScores, child: int, parents: Parents, required: froze
     evidence has a degenerate optimum.
     """
     least = tuple(parent for parent in parents if parent in required)
-    scores.fit(child, parents, near)
+    scores.full(child, parents, near)
     settled = set(required)
     while scores.full(child, parents) > scores.full(child, least, parents) + scores.cost_per_edge:
         fewer = _without_idle(scores, child, parents, settled)
@@ -71,12 +67,12 @@ def eliminate(scores: LocalScores, child: int, parents: Parents, required: froze
             fewer = _without_weakest(scores, child, parents, settled)
         if fewer == parents:
             break
-        scores.fit(child, fewer, parents)
+        scores.full(child, fewer, parents)
         parents = fewer
     return least if scores.score(child, least, parents) >= scores.score(child, parents) else parents
 
 
-def loss(scores: LocalScores, child: int, parents: Parents, parent: int) -> float:
+def loss(scores: Scores, child: int, parents: Parents, parent: int) -> float:
     """Nats that are lost without this parent, everything else fitted anew: on few rows where that is clear."""
     fewer = tuple(other for other in parents if other != parent)
     if scores.loss(child, parents, (parent,)) >= _CLOSE:
@@ -86,7 +82,7 @@ def loss(scores: LocalScores, child: int, parents: Parents, parent: int) -> floa
     return scores.full(child, parents) - scores.full(child, fewer, parents)
 
 
-def _without_idle(scores: LocalScores, child: int, parents: Parents, settled: set[int]) -> Parents:
+def _without_idle(scores: Scores, child: int, parents: Parents, settled: set[int]) -> Parents:
     """Parents without as many of those that few rows find idle as may go together: all, half of them, a quarter …"""
     losses = {parent: scores.few_loss(child, parents, (parent,)) for parent in parents if parent not in settled}
     idle = [i for i in sorted(losses, key=lambda i: losses[i]) if scores.scale * losses[i] < scores.cost_per_edge]
@@ -97,7 +93,7 @@ def _without_idle(scores: LocalScores, child: int, parents: Parents, settled: se
     return parents
 
 
-def _without_weakest(scores: LocalScores, child: int, parents: Parents, settled: set[int]) -> Parents:
+def _without_weakest(scores: Scores, child: int, parents: Parents, settled: set[int]) -> Parents:
     """Parents without the weakest that is not worth an edge, if there is one; the others are settled."""
     few_losses = {i: scores.few_loss(child, parents, (i,)) for i in parents if i not in settled}
     close = sorted((i for i in few_losses if few_losses[i] < _CLOSE), key=lambda i: few_losses[i])
@@ -111,14 +107,14 @@ def _without_weakest(scores: LocalScores, child: int, parents: Parents, settled:
     return parents
 
 
-def _in_vain(scores: LocalScores, child: int, parents: Parents, required: frozenset[int], near: Parents) -> bool:
+def _in_vain(scores: Scores, child: int, parents: Parents, required: frozenset[int], near: Parents) -> bool:
     """Whether all of these parents together are not worth a single edge more than the fewer near them."""
     if not required.intersection(parents) <= set(near) < set(parents):
         return False
     return not scores.reaches(child, parents, near, scores.cost_per_edge)
 
 
-def hides_more(scores: LocalScores, child: int, parents: Parents, found: Parents) -> bool:
+def hides_more(scores: Scores, child: int, parents: Parents, found: Parents) -> bool:
     """Whether many parents together show what those that were found do not.
 
     Their evidence may creep up for long: the fit is given up only if it is not worth a single edge.
@@ -129,7 +125,7 @@ def hides_more(scores: LocalScores, child: int, parents: Parents, found: Parents
     return scores.full(child, parents) - scores.full(child, found) >= _HIDDEN_WORTH * cost
 
 
-def _first(scores: LocalScores, child: int, parents: Parents, fewer: Parents) -> tuple[Parents, Parents]:
+def _first(scores: Scores, child: int, parents: Parents, fewer: Parents) -> tuple[Parents, Parents]:
     """The parents to begin with, and those that are set aside: many that are worth little begin with the fewer.
 
     A fit of many inputs then follows the noise with a little of each, and elimination would take them one by one.
@@ -143,12 +139,9 @@ def _first(scores: LocalScores, child: int, parents: Parents, fewer: Parents) ->
     return (parents, ()) if worth > _WORTH_SHARE * n_more * scores.cost_per_edge else (fewer, parents)
 
 
-def _thin(scores: LocalScores, child: int, parents: Parents, required: frozenset[int], near: Parents) -> Parents:
-    """Parents without those that few rows find flat, if few rows explain the child at all."""
+def _thin(scores: Scores, child: int, parents: Parents, required: frozenset[int], near: Parents) -> Parents:
+    """Parents without those that few rows find flat."""
     if len(parents) <= 2:
         return parents
-    log_parameters = scores.few_fit(child, parents, near).log_parameters
-    if log_parameters[-1] > _EXPLAINED:
-        return parents
-    length_scales = dict(zip(parents, log_parameters, strict=False))
-    return tuple(parent for parent in parents if length_scales[parent] < _FLAT or parent in required)
+    flat = scores.flat(child, parents, near)
+    return tuple(parent for parent in parents if parent not in flat or parent in required)

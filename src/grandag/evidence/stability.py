@@ -6,11 +6,15 @@ as it is: a look at each edge that costs a few fits on half of the rows, in the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from grandag.blas import one_blas_thread
+from grandag.evidence.additive import AdditiveScores, is_mixed
 from grandag.evidence.config import EvidenceConfig
-from grandag.evidence.scores import LocalScores, Parents
+from grandag.evidence.interface import Parents, Scores
+from grandag.evidence.scores import LocalScores
 from grandag.evidence.transform import some_rows, standardise
 from grandag.graph import ancestors
 from grandag.graph.algebra import compose
@@ -26,6 +30,7 @@ def kept_by_halves(
     values: np.ndarray,
     adjacency: np.ndarray,
     *,
+    kinds: Sequence[str] | None = None,
     allowed: np.ndarray,
     required: np.ndarray,
     rng: np.random.Generator,
@@ -36,7 +41,8 @@ def kept_by_halves(
     Required edges are always kept, and none is turned round against what is allowed.
     """
     config = EvidenceConfig()
-    values = some_rows(values, config.max_rows)
+    mixed = kinds if kinds is not None and is_mixed(kinds) else None
+    values = some_rows(values, config.max_rows if mixed is None else config.max_mixed_rows)
     n = len(values)
     may_turn = _may_turn(adjacency, allowed)
     votes = []
@@ -44,7 +50,11 @@ def kept_by_halves(
         for _ in range(_N_SPLITS):
             order = rng.permutation(n)
             for half in (order[: n // 2], order[n // 2 :]):
-                scores = LocalScores(standardise(values[half], config.heavy_tails)[0], config, rng, n_threads)
+                scores: Scores
+                if mixed is None:
+                    scores = LocalScores(standardise(values[half], config.heavy_tails)[0], config, rng, n_threads)
+                else:
+                    scores = AdditiveScores(np.asarray(values[half], dtype=np.float64), mixed, config, rng)
                 votes.append(_votes(scores, adjacency, may_turn) | required)
     return np.where(adjacency, np.mean(votes, axis=0), np.nan)
 
@@ -56,10 +66,10 @@ def _may_turn(adjacency: np.ndarray, allowed: np.ndarray) -> np.ndarray:
     return found
 
 
-def _votes(scores: LocalScores, adjacency: np.ndarray, may_turn: np.ndarray) -> np.ndarray:
+def _votes(scores: Scores, adjacency: np.ndarray, may_turn: np.ndarray) -> np.ndarray:
     """Which edges these rows keep."""
     parents: list[Parents] = [tuple(np.flatnonzero(column).tolist()) for column in adjacency.T]
-    scores.each(lambda j: scores.fit(j, parents[j]), range(len(parents)))
+    scores.each(lambda j: scores.full(j, parents[j]), range(len(parents)))
 
     def keeps(i: int, j: int) -> bool:
         fewer = tuple(parent for parent in parents[j] if parent != i)

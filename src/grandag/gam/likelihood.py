@@ -456,6 +456,43 @@ class LikelihoodFit:
                 [[self._p_value(term, [k]) for term in terms] for k in range(self.problem.n_predictors)]
             )  # fmt: skip
 
+    def wald(self, terms: Sequence[int]) -> float:
+        """beta' V^-1 beta of the coefficients of some parents, by their places, in all predictors.
+
+        Half of it is the penalised log-likelihood that is lost without them, to second order.
+        """
+        own = np.flatnonzero(np.tile(np.isin(self.problem.parent, terms), self.problem.n_predictors))
+        beta = self.solution.beta[own]
+        return float(beta @ np.linalg.solve(self._V[np.ix_(own, own)], beta))
+
+    def rao(self, column: str | int, n_functions: int) -> tuple[float, int]:
+        """Rao's score statistic of a further parent, by its smoothest functions or its labels, and their number.
+
+        u' (Z'WZ - Z'WX V X'WZ)^-1 u with u = Z' dl/deta, the expected weights W, and functions Z in all predictors;
+        chi-squared if the target does not depend on the column given the parents.
+        """
+        with one_blas_thread():
+            return self._rao(self.table.column(column), n_functions)
+
+    def _rao(self, column: int, n_functions: int) -> tuple[float, int]:
+        term = self.table.term(column, basis_size(self.table.n_rows, len(self.parents) + 1))
+        smoothest = np.argsort(term.penalty, kind="stable")[
+            : None if self.table.kinds[column] in DISCRETE else n_functions
+        ]
+        Z, X, m = term.design[:, np.sort(smoothest)], self.problem.X, self.problem.n_predictors
+        weights, width = self.solution.at.expected, Z.shape[1]
+        u = np.asarray(self.solution.at.slope.T @ Z).ravel()
+        own, mixed = np.empty((m, width, m, width)), np.empty((m, width, m, X.shape[1]))
+        for k in range(m):
+            for other in range(m):
+                weighted = weights[:, k, other, None] * Z
+                own[k, :, other], mixed[k, :, other] = weighted.T @ Z, weighted.T @ X
+        size = m * width
+        left = mixed.reshape(size, -1)
+        information = own.reshape(size, size) - left @ self._V @ left.T
+        information.ravel()[:: size + 1] += _RIDGE * self.table.n_rows
+        return max(float(u @ np.linalg.solve(information, u)), 0.0), size
+
     def _p_value(self, term: int, predictors: Sequence[int]) -> float:
         width = self.problem.X.shape[1]
         own = np.flatnonzero(self.problem.parent == term)

@@ -14,6 +14,7 @@ import pandas as pd
 from grandag.graph import write_graph
 from grandag.parameters import ParameterError, check_parameters, integer
 from grandag.simulate.graphs import draw_graph
+from grandag.simulate.mixed import draw_mixed
 from grandag.simulate.scenario import Scenario, draw_scenario
 from grandag.simulate.sortability import r2_sortability, varsortability
 from grandag.simulate.syntren import draw_syntren
@@ -32,9 +33,18 @@ def simulate(
     n_rows: int | None = None,
     distributions: str | None = None,
     seed: int = 0,
+    **mixture: Any,
 ) -> Scenario:
-    """A scenario by the name of its mechanism, as the command line has it; None stands for the paper's choice."""
+    """A scenario by the name of its mechanism, as the command line has it; None stands for the paper's choice.
+
+    `mixture` are parameters of `draw_mixed`, for "mixed" alone.
+    """
     check_parameters({"random_state": seed}, {"random_state": integer(0)})
+    mixture = {name: value for name, value in mixture.items() if value is not None}
+    if mixture and mechanism != "mixed":
+        raise ParameterError(next(iter(mixture)), f"has a meaning for mixed only, not for {mechanism}: leave it out.")
+    if mechanism == "mixed" and distributions is not None:
+        raise ParameterError("distributions", "has no meaning for mixed, which the paper does not have: leave it out.")
     if mechanism == "syntren":
         for name, value in {"graph": graph, "n_edges": n_edges, "distributions": distributions}.items():
             if value is not None:
@@ -46,16 +56,20 @@ def simulate(
     graph_stream, data_stream = np.random.default_rng(seed).spawn(2)
     adjacency = draw_graph(graph or "er", nodes, nodes if n_edges is None else n_edges, graph_stream)
     rows = 1000 if n_rows is None else n_rows
-    scenario = draw_scenario(mechanism, adjacency, rows, data_stream, distributions=distributions or "released")
+    if mechanism == "mixed":
+        scenario = draw_mixed(adjacency, rows, data_stream, **mixture)
+    else:
+        scenario = draw_scenario(mechanism, adjacency, rows, data_stream, distributions=distributions or "released")
     chosen = {"graph": graph or "er", "expected_edges": n_edges}
     return replace(scenario, configuration={**chosen, **scenario.configuration})
 
 
 def facts(scenario: Scenario, seed: int) -> dict[str, Any]:
-    """Version, seed, configuration, diagnostics and mechanisms as plain values."""
+    """Version, seed, configuration, diagnostics and mechanisms as plain values; labels have no variance to sort by."""
+    has_labels = any(scenario.labels)
     diagnostics = {
-        "varsortability": varsortability(scenario.data, scenario.adjacency),
-        "r2_sortability": r2_sortability(scenario.data, scenario.adjacency),
+        score.__name__: math.nan if has_labels else score(scenario.data, scenario.adjacency)
+        for score in (varsortability, r2_sortability)
     }
     return {
         "grandag": __version__,
@@ -70,6 +84,8 @@ def facts(scenario: Scenario, seed: int) -> dict[str, Any]:
 def write_scenario(scenario: Scenario, directory: Path, known: dict[str, Any], kind: str = "csv") -> list[Path]:
     """Write data.{csv,parquet,npy}, truth.json, truth.csv (0/1, row -> column) and simulation.json, all at once."""
     data = f"data.{kind}"
+    if kind == "npy" and any(scenario.labels):
+        raise ParameterError("format", "npy holds numbers only, and this table has labels: choose csv or parquet.")
     with replacing_directory(directory) as new:
         if kind == "csv":
             scenario.data.to_csv(new / data, index=False)
@@ -97,6 +113,8 @@ def headline(known: dict[str, Any]) -> str:
         return "not defined" if known[name] is None else f"{known[name]:.2f}"
 
     sizes = f"{known['mechanism']}: {known['rows']:,} rows, {known['nodes']} nodes, {known['edges']} edges"
+    kinds = [*known.get("kinds", {}).values()]
+    sizes += f" ({', '.join(f'{kinds.count(kind)} {kind}' for kind in dict.fromkeys(sorted(kinds)))})" if kinds else ""
     drawn = f"; functions drawn by {known['functions_drawn_by']}" if known.get("functions_drawn_by") else ""
     return (
         f"{sizes}{drawn}\n"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import networkx as nx
@@ -22,7 +22,7 @@ from grandag.parameters import ParameterError, as_generator, check_parameters, i
 from grandag.simulate.gaussian_process import GaussianProcessFunction
 from grandag.simulate.mechanisms import Mechanism, draw_mechanism, find_kind
 
-__all__ = ["NodeMechanism", "Scenario", "draw_scenario"]
+__all__ = ["NodeMechanism", "Scenario", "checked_graph", "checked_names", "draw_scenario"]
 
 
 class NodeMechanism(Protocol):
@@ -42,7 +42,8 @@ class Scenario:
     `mechanisms[j]` makes variable j from its parents, which come in column order. Hidden causes, if there are any
     (SynTReN's external conditions), are roots made by `hidden`; `hidden_adjacency[k, j]` says whether the k-th is a
     cause of variable j, and they come before the other parents. `measure` is what measurement does to all values after
-    they are made.
+    they are made. Mechanisms make codes 0, 1, ... of the labels of a variable that has any (`labels`); tables show the
+    labels. `kinds` are those of the variables, None if all of them are numbers.
     """
 
     data: pd.DataFrame
@@ -52,6 +53,8 @@ class Scenario:
     hidden: tuple[NodeMechanism, ...] = ()
     hidden_adjacency: np.ndarray | None = None
     measure: Callable[[np.ndarray, np.random.Generator], np.ndarray] | None = None
+    kinds: tuple[str, ...] | None = None
+    labels: tuple[tuple[str, ...], ...] = ()  # of each variable, none for numbers; nothing: all are numbers
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -63,8 +66,14 @@ class Scenario:
         """The true graph with the column names."""
         return to_networkx(self.adjacency, self.names)
 
-    def sample(self, n_rows: int, random_state: Any = None, *, do: Mapping[str, float] | None = None) -> pd.DataFrame:
-        """New rows of the same model; `do={"X3": 1.0}` sets variables by intervention.
+    def with_rows(self, values: np.ndarray) -> Scenario:
+        """The same model with these rows as its data."""
+        return replace(self, data=self._frame(values))
+
+    def sample(
+        self, n_rows: int, random_state: Any = None, *, do: Mapping[str, float | str] | None = None
+    ) -> pd.DataFrame:
+        """New rows of the same model; `do={"X3": 1.0}` sets variables by intervention, `do={"X4": "yes"}` labels.
 
         Every variable has its own stream of noise: with the same seed, rows with and without an intervention differ
         in the descendants of the intervened variables only, and these share their noise (counterfactual pairs).
@@ -85,7 +94,18 @@ class Scenario:
         observed = values[:, n_hidden:]
         if self.measure is not None:
             observed = self.measure(observed, measurement)
-        return pd.DataFrame(observed, columns=list(self.names))
+        return self._frame(observed)
+
+    def _frame(self, values: np.ndarray) -> pd.DataFrame:
+        """Rows with names, and with labels in the place of their codes; counts as whole numbers."""
+        frame = pd.DataFrame(values, columns=list(self.names))
+        for name, some in zip(self.names, self.labels, strict=False):
+            if some:
+                frame[name] = np.array(some, dtype=object)[frame[name].to_numpy().astype(int)]
+        for name, kind in zip(self.names, self.kinds or (), strict=False):
+            if kind == "count" and (frame[name] == frame[name].round()).all():  # not where an intervention set 2.5
+                frame[name] = frame[name].astype("int64")
+        return frame
 
     def describe(self) -> dict[str, Any]:
         """Configuration and mechanisms as plain values."""
@@ -101,13 +121,26 @@ class Scenario:
         adjacency[n_hidden:, n_hidden:] = self.adjacency
         return adjacency
 
-    def _fixed(self, do: Mapping[str, float]) -> dict[int, float]:
-        for name, value in do.items():
-            if name not in self.names:
-                raise ParameterError("do", f"names the variable {name!r}; there are {', '.join(self.names)}.")
-            if not math.isfinite(value):
-                raise ParameterError("do", f"must set finite numbers; {name!r} has {value!r}.")
-        return {self.names.index(name): float(value) for name, value in do.items()}
+    def _fixed(self, do: Mapping[str, float | str]) -> dict[int, float]:
+        return {self._node(name): self._code(name, value) for name, value in do.items()}
+
+    def _node(self, name: str) -> int:
+        if name not in self.names:
+            raise ParameterError("do", f"names the variable {name!r}; there are {', '.join(self.names)}.")
+        return self.names.index(name)
+
+    def _code(self, name: str, value: float | str) -> float:
+        """A value as mechanisms take it: a number as it is, a label as its code."""
+        labels = self.labels[self.names.index(name)] if self.labels else ()
+        if labels:
+            if value not in labels:
+                raise ParameterError(
+                    "do", f"must set {name!r} to one of the labels {', '.join(labels)}; got {value!r}."
+                )
+            return float(labels.index(str(value)))
+        if isinstance(value, str) or not math.isfinite(value):
+            raise ParameterError("do", f"must set finite numbers; {name!r} has {value!r}.")
+        return float(value)
 
 
 def draw_scenario(
@@ -134,11 +167,9 @@ def draw_scenario(
     """
     kind = find_kind(mechanism, distributions)
     check_parameters({"n_rows": n_rows}, {"n_rows": integer(1)})
-    adjacency = _checked(adjacency)
+    adjacency = checked_graph(adjacency)
     n_nodes = len(adjacency)
-    columns = [f"X{node}" for node in range(n_nodes)] if names is None else [str(name) for name in names]
-    if len(set(columns)) != n_nodes or len(columns) != n_nodes:
-        raise ParameterError("names", f"must be {n_nodes} different names, one for each node; got {columns!r}.")
+    columns = checked_names(names, n_nodes)
     streams = as_generator(random_state).spawn(n_nodes)
     values = np.empty((n_rows, n_nodes))
     mechanisms: dict[int, Mechanism] = {}
@@ -157,7 +188,16 @@ def draw_scenario(
     return Scenario(pd.DataFrame(values, columns=columns), adjacency, ordered, configuration)
 
 
-def _checked(adjacency: np.ndarray) -> np.ndarray:
+def checked_names(names: Sequence[str] | None, n_nodes: int) -> list[str]:
+    """The names of the columns: X0, X1, ... if none are given."""
+    columns = [f"X{node}" for node in range(n_nodes)] if names is None else [str(name) for name in names]
+    if len(set(columns)) != n_nodes or len(columns) != n_nodes:
+        raise ParameterError("names", f"must be {n_nodes} different names, one for each node; got {columns!r}.")
+    return columns
+
+
+def checked_graph(adjacency: np.ndarray) -> np.ndarray:
+    """The matrix of a DAG, as booleans."""
     matrix = np.asarray(adjacency)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) == 0:
         raise ParameterError("adjacency", f"must be a square matrix; got shape {matrix.shape}.")
