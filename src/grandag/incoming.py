@@ -7,11 +7,12 @@ is unpickled.
 from __future__ import annotations
 
 import bz2
+import difflib
 import gzip
 import lzma
 import math
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
 
@@ -21,12 +22,14 @@ __all__ = [
     "MOST_VARIABLES",
     "UNPACKERS",
     "InputError",
+    "TableError",
     "brief",
     "check_proportion",
     "read_array",
     "read_arrays",
     "read_content",
     "reason_of",
+    "suggestion",
 ]  # fmt: skip
 
 MOST_VARIABLES = 10_000
@@ -49,6 +52,16 @@ class InputError(ValueError):
 
     def __init__(self, message: str) -> None:
         super().__init__(brief(message))
+
+
+class TableError(InputError):
+    """The table cannot be used; the message says which column, what was found, and what to do."""
+
+
+def suggestion(name: str, known: Sequence[str]) -> str:
+    """The end of a sentence about an unknown name: the nearest known one, if any is near."""
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def brief(message: str) -> str:

@@ -23,6 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 from grandag.diagnostics import Concern
 from grandag.drawing import WIDTHS, Drawing
 from grandag.graph import to_dag, to_networkx, undirected_part
+from grandag.kinds import ColumnKind
 from grandag.knowledge import Masks
 from grandag.model import CausalModel, Conditional, Fixed
 from grandag.overview import draw
@@ -87,6 +88,7 @@ class Learned:
     trace: pd.DataFrame | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
     concerns: tuple[Concern, ...] = ()
+    columns: tuple[ColumnKind, ...] = ()  # kind and labels of each variable, as the shell knows them from the table
 
     def __repr__(self) -> str:
         how = "" if self.convergence is None else ", converged" if self.converged else ", not converged"
@@ -166,7 +168,7 @@ class Learned:
         """Graph and conditionals as a model to be used; of an equivalence class, those of `dag`."""
         if self.conditionals is None:
             return None
-        return CausalModel(self.names, self.dag, self.conditionals, self.values.get("observed"))
+        return CausalModel(self.names, self.dag, self.conditionals, self.values.get("observed"), self.columns)
 
     @property
     def width_by(self) -> str:

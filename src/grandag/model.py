@@ -18,8 +18,9 @@ import numpy as np
 import pandas as pd
 
 from grandag.diagnostics import noise_checks, spread_rows
-from grandag.distributions import Distribution, PointMass
+from grandag.distributions import Bernoulli, Categorical, Distribution, PointMass
 from grandag.graph import is_acyclic, topological_order
+from grandag.kinds import LABELLED, ColumnKind, label_of, labels_as_numbers
 from grandag.parameters import ParameterError, as_generator, check_parameters, integer, number, one_of
 from grandag.parameters import random_state as seed_rule
 from grandag.table import Table, TableError, as_frame, as_table, suggestion
@@ -62,12 +63,14 @@ class Effect:
 
     cause: str
     outcome: str
-    low: float
-    high: float
+    low: float | str
+    high: float | str
     effect: float
     interval: tuple[float, float] | None = None
     level: float | None = None
     n_resamples: int = 0
+    label: str | None = None
+    """Of an outcome with labels, the one whose probability changes by `effect`."""
 
     def __repr__(self) -> str:
         shown = f"<Effect of {self.cause} on {self.outcome}: {self.effect:.4g}"
@@ -78,14 +81,21 @@ class Effect:
 
     def describe(self) -> str:
         """One sentence."""
-        change = f"Setting {self.cause} to {self.high:.4g} instead of {self.low:.4g}"
-        effect = f"{change} changes the mean of {self.outcome} by {self.effect:.4g}"
+        change = f"Setting {self.cause} to {_shown(self.high)} instead of {_shown(self.low)}"
+        outcome = f"the mean of {self.outcome}"
+        if self.label is not None:
+            outcome = f"the probability of {self.outcome} = {self.label}"
+        effect = f"{change} changes {outcome} by {self.effect:.4g}"
         if self.effect == 0 and self.low != self.high:
             effect = f"{change} does not change {self.outcome}: in this graph no path leads there"
         if self.interval is None:
             return f"{effect}, by this model; give the table for an interval."
         low, high = self.interval
         return f"{effect}; {self.level:.0%} of {self.n_resamples} refits give {low:.4g} to {high:.4g}."
+
+
+def _shown(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:.4g}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -106,9 +116,13 @@ class CausalModel:
     conditionals: tuple[Conditional, ...]
     observed: np.ndarray | None = field(default=None, repr=False, compare=False)
     """(5, d) minimum, quartiles and maximum of each column of the table that the model was learned from."""
+    columns: tuple[ColumnKind, ...] = ()
+    """Kind and labels of each variable; none: all are continuous."""
 
     def __post_init__(self) -> None:
         d = len(self.names)
+        if not self.columns:
+            object.__setattr__(self, "columns", (ColumnKind("continuous"),) * d)
         if self.adjacency.shape != (d, d) or len(self.conditionals) != d or len(set(self.names)) != d:
             raise ValueError(
                 "A model needs different names, a square adjacency matrix and conditionals of one length; got "
@@ -125,44 +139,81 @@ class CausalModel:
         """New rows.
 
         Every variable has its own stream of noise: with the same seed, rows with and without an intervention differ in
-        descendants of the intervened variables only, and these share their noise.
+        descendants of the intervened variables only, and these share their noise. Labels come back as labels.
         """
         check_parameters({"n": n, "random_state": random_state}, {"n": integer(1), "random_state": seed_rule})
-        return self._frame(self._propagate(self._noise(n, random_state))[0])
+        return self._with_labels(self._frame(self._propagate(self._noise(n, random_state))[0]))
 
-    def intervene(self, values: Mapping[str, float]) -> CausalModel:
-        """The model in which these variables have been set from outside: no parent has a say in them any more."""
+    def intervene(self, values: Mapping[str, Any]) -> CausalModel:
+        """The model in which these variables have been set from outside: no parent has a say in them any more.
+
+        `values` has a number, or a label of a binary or categorical variable, for each.
+        """
         if not isinstance(values, Mapping):
-            raise ParameterError("values", f"must be a dictionary of names and numbers; got {values!r}.")
+            raise ParameterError("values", f"must be a dictionary of names and values; got {values!r}.")
         changed = self._set(values)
-        self._warn_outside(values.items())
+        self._warn_outside((name, self._value_of(name, value)) for name, value in values.items())
         return changed
 
-    def _set(self, values: Mapping[str, float]) -> CausalModel:
+    def _set(self, values: Mapping[str, Any]) -> CausalModel:
         adjacency, conditionals = self.adjacency.copy(), list(self.conditionals)
         for name, value in values.items():
             node = self._node(name)
-            if not number(-math.inf).is_legal(value):
-                raise ParameterError("values", f"must set finite numbers; {name!r} has {value!r}.")
-            adjacency[:, node], conditionals[node] = False, Fixed(float(value))
+            adjacency[:, node], conditionals[node] = False, Fixed(self._value_of(name, value))
         return replace(self, adjacency=adjacency, conditionals=tuple(conditionals))
+
+    def _value_of(self, name: str, value: Any) -> float:
+        """A value of a variable as a number: that of a label is its code."""
+        column = self.columns[self._node(name)]
+        if column.kind in LABELLED:
+            return self._code(name, value)
+        if not number(-math.inf).is_legal(value):
+            raise ParameterError("values", f"must set finite numbers; {name!r} has {value!r}.")
+        is_impossible = column.kind == "count" and (value < 0 or float(value) != round(float(value)))
+        if is_impossible:
+            raise ParameterError("values", f"must set counts to 0, 1, 2, ...; {name!r} has {value!r}.")
+        return float(value)
+
+    def _code(self, name: str, label: Any) -> float:
+        """The code of a label."""
+        labels = self.columns[self._node(name)].labels
+        text = label_of(label)
+        numbers = labels_as_numbers(labels)
+        if text in labels:
+            return float(labels.index(text))
+        if numbers is not None and number(-math.inf).is_legal(label) and float(label) in numbers:
+            return float(np.flatnonzero(numbers == float(label))[0])  # 1 for True
+        near = suggestion(text, labels) or f"; its labels are {', '.join(map(repr, labels))}."
+        raise ParameterError("values", f"must be labels of {name!r}, and {label!r} is none{near}")
 
     def mean(self, n: int = _DRAWS, random_state: Any = 0) -> pd.Series:
         """The mean of every variable, by `n` draws: averages of conditional means over noise and its mirror image.
 
-        Exact for linear models, whatever the draws. The default seed makes means of two interventions comparable.
+        Exact for linear models, whatever the draws. The default seed makes means of two interventions comparable. A
+        variable with labels has one entry per label instead, its probability: "city=Rome".
         """
         check_parameters({"n": n, "random_state": random_state}, {"n": integer(2), "random_state": seed_rule})
         half = self._noise((n + 1) // 2, random_state)
-        return pd.Series(self._propagate(np.vstack([half, -half]))[1].mean(axis=0), index=list(self.names))
+        of_each = enumerate(self._propagate(np.vstack([half, -half]))[1])
+        means = pd.concat([self._means(node, found) for node, found in of_each], axis=1)
+        return pd.Series(np.ascontiguousarray(means.to_numpy()).mean(axis=0), index=means.columns)
+
+    def _means(self, node: int, found: Distribution, index: pd.Index | None = None) -> pd.DataFrame:
+        """The mean of a variable in each row, or the probabilities of its labels: one column, or one per label."""
+        name, column = self.names[node], self.columns[node]
+        if column.kind not in LABELLED:
+            return pd.DataFrame({name: found.mean}, index=index)
+        names = [f"{name}={label}" for label in column.labels]
+        return pd.DataFrame(_probabilities(found, len(names)), columns=names, index=index)
 
     def average_effect(
         self,
         cause: str,
         outcome: str,
         *,
-        low: float | None = None,
-        high: float | None = None,
+        low: Any = None,
+        high: Any = None,
+        label: str | None = None,
         resamples: Sequence[Any] = (),
         level: float = 0.9,
         n: int = _DRAWS,
@@ -170,9 +221,12 @@ class CausalModel:
     ) -> Effect:
         """The change of the outcome's mean when the cause is set to `high` instead of `low`.
 
-        By default these are the quartiles of the cause in the table that the model was learned from. `resamples` are
-        models of the same variables fitted to resampled data (estimators, or their `model_`): the interval holds the
-        middle `level` of their effects. A model in which no path leads from the cause to the outcome has the effect 0.
+        By default these are the quartiles of the cause in the table that the model was learned from; a cause with two
+        labels is set to the second instead of the first, one with more must be told which. The effect on an outcome
+        with labels is the change of the probability of one, `label`; of two labels, the second if nothing is said.
+        `resamples` are models of the same variables fitted to resampled data (estimators, or their `model_`): the
+        interval holds the middle `level` of their effects. A model in which no path leads from the cause to the outcome
+        has the effect 0.
         """
         rules = {"level": number(0, 0.999, open_minimum=True), "random_state": seed_rule}
         check_parameters({"level": level, "random_state": random_state}, rules)
@@ -181,18 +235,47 @@ class CausalModel:
         models = [getattr(resample, "model_", resample) for resample in resamples]
         if len(models) == 1 or not all(isinstance(model, CausalModel) for model in models):
             raise ParameterError("resamples", "must be two or more fitted estimators or their models.")
-        if low is None or high is None:
-            quartiles = self._quartiles(self._node(cause))
-            low, high = (quartiles[0] if low is None else low), (quartiles[1] if high is None else high)
-        contrast = (cause, outcome, float(low), float(high))
+        low, high = self._contrast(cause, low, high)
+        label = self._label(outcome, label)
+        contrast = (cause, outcome, low, high)
         seed = int(as_generator(random_state).integers(2**31))
-        effect = self._effect(*contrast, n, seed)
-        self._warn_outside(((cause, contrast[2]), (cause, contrast[3])))
+        effect = self._effect(*contrast, label, n, seed)
+        self._warn_outside((cause, self._value_of(cause, value)) for value in (low, high))
         if not models:
-            return Effect(*contrast, effect)
-        effects = [model._effect(*contrast, n, seed) for model in models]
+            return Effect(*contrast, effect, label=label)
+        effects = [model._effect(*contrast, label, n, seed) for model in models]
         ends = np.quantile(effects, [(1 - level) / 2, (1 + level) / 2])
-        return Effect(*contrast, effect, (float(ends[0]), float(ends[1])), level, len(models))
+        return Effect(*contrast, effect, (float(ends[0]), float(ends[1])), level, len(models), label)
+
+    def _contrast(self, cause: str, low: Any, high: Any) -> tuple[Any, Any]:
+        """The two values to which a cause is set: labels, or numbers."""
+        column = self.columns[self._node(cause)]
+        if column.kind in LABELLED:
+            if len(column.labels) != 2 and (low is None or high is None):
+                labels = ", ".join(map(repr, column.labels))
+                raise ParameterError("low", f"and 'high' must be labels of {cause!r}: {labels}.")
+            defaults: Sequence[Any] = column.labels
+        else:
+            defaults = self._quartiles(self._node(cause))
+        chosen = defaults[0] if low is None else low, defaults[-1] if high is None else high
+        for value in chosen:
+            self._value_of(cause, value)
+        if column.kind in LABELLED:
+            return label_of(chosen[0]), label_of(chosen[1])
+        return float(chosen[0]), float(chosen[1])
+
+    def _label(self, outcome: str, label: str | None) -> str | None:
+        """The label of an outcome whose probability is looked at; None for numbers."""
+        column = self.columns[self._node(outcome)]
+        if column.kind not in LABELLED:
+            if label is not None:
+                raise ParameterError("label", f"is for outcomes with labels; {outcome!r} is {column.kind}.")
+            return None
+        if label is None and len(column.labels) == 2:
+            return column.labels[1]
+        if label is None:
+            raise ParameterError("label", f"must be one of those of {outcome!r}: {', '.join(column.labels)}.")
+        return column.labels[int(self._code(outcome, label))]
 
     def log_prob(self, X: Any, *, missing: str = "error") -> pd.Series:
         """The logarithm of the joint density of each row. Constant and intervened variables do not count.
@@ -210,12 +293,20 @@ class CausalModel:
         return self._frame(log_p, index)
 
     def residuals(self, X: Any, *, standardised: bool = False, missing: str = "error") -> pd.DataFrame:
-        """Each value minus its mean given its parents; `standardised` divides by its standard deviation."""
+        """Each value minus its mean given its parents; `standardised` makes standard normal noise of it.
+
+        That is, it divides by the standard deviation where the noise is Gaussian, and else turns quantiles into those
+        of a standard normal distribution. Labels and counts have residuals of that kind only, randomised within the
+        probability of the value, always in the same way.
+        """
         values, index = self._values(X, missing)
         of_each = self._distributions(values)
+        noise = self._noise_of(values, of_each)
         if not standardised:
-            return self._frame(values - np.column_stack([found.mean for found in of_each]), index)
-        return self._frame(self._noise_of(values, of_each), index)
+            for j, found in enumerate(of_each):
+                if self.columns[j].kind in ("continuous", "heavy-tailed"):
+                    noise[:, j] = values[:, j] - found.mean
+        return self._frame(noise, index)
 
     def check_noise(self, X: Any, *, missing: str = "error") -> pd.DataFrame:
         """Is the noise of each variable independent of its parents, and Gaussian? See `grandag.diagnostics`."""
@@ -223,20 +314,27 @@ class CausalModel:
         of_each = self._distributions(rows)
         has_noise = np.array([not isinstance(found, PointMass) for found in of_each])
         residuals = np.where(has_noise, self._noise_of(rows, of_each), 0.0)
-        return noise_checks(rows, residuals, self.adjacency, self.names)
+        is_categorical = np.array([column.kind == "categorical" for column in self.columns])
+        return noise_checks(rows, residuals, self.adjacency, self.names, is_categorical)
 
     def predict(self, X: Any, target: str | None = None, *, missing: str = "error") -> Any:
         """The mean of the target given its parents in X (a series), or of every variable given its own (a data frame).
 
-        For a target, a data frame needs the columns of its parents only; other columns may have gaps.
+        Of a target with labels it is a data frame with the probability of each label; without a target, such variables
+        have a column per label, "city=Rome". For a target, a data frame needs the columns of its parents only; other
+        columns may have gaps.
         """
         if target is None:
             values, index = self._values(X, missing)
-            return self._frame(np.column_stack([found.mean for found in self._distributions(values)]), index)
+            of_each = enumerate(self._distributions(values))
+            return pd.concat([self._means(node, found, index) for node, found in of_each], axis=1)
         node = self._node(target)
         parents = np.flatnonzero(self.adjacency[:, node])
         values, index = self._values(X, missing, parents)
-        return pd.Series(self.conditionals[node].given(values).mean, index=index, name=target)
+        found = self.conditionals[node].given(values)
+        if self.columns[node].kind in LABELLED:
+            return self._means(node, found, index).set_axis(list(self.columns[node].labels), axis=1)
+        return pd.Series(found.mean, index=index, name=target)
 
     def _warn_outside(self, settings: Iterable[tuple[str, float]]) -> None:
         """Warn of values further from the data than a tenth of their range."""
@@ -256,25 +354,26 @@ class CausalModel:
         """The lower and upper quartile of a variable: of the table, or of this model if that is not known."""
         if self.observed is not None:
             return float(self.observed[1, node]), float(self.observed[3, node])
-        drawn = np.quantile(self.sample(_DRAWS, 0)[self.names[node]], [0.25, 0.75])
+        drawn = np.quantile(self._propagate(self._noise(_DRAWS, 0))[0][:, node], [0.25, 0.75])
         return float(drawn[0]), float(drawn[1])
 
-    def _effect(self, cause: str, outcome: str, low: float, high: float, n: int, seed: int) -> float:
-        target = self.names[self._node(outcome)]
-        means = [self._set({cause: value}).mean(n, seed)[target] for value in (high, low)]
+    def _effect(self, cause: str, outcome: str, low: Any, high: Any, label: str | None, n: int, seed: int) -> float:
+        """The change of an entry of `mean`; the probability of a label that a refit has never seen is 0."""
+        entry = self.names[self._node(outcome)] if label is None else f"{outcome}={label}"
+        means = [self._set({cause: value}).mean(n, seed).get(entry, 0.0) for value in (high, low)]
         return float(means[0] - means[1])
 
     def _noise(self, n: int, random_state: Any) -> np.ndarray:
         return np.column_stack([stream.normal(size=n) for stream in as_generator(random_state).spawn(len(self.names))])
 
-    def _propagate(self, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rows made from standard normal noise (n, d), parents first, and their means given the parents."""
-        values, means = np.empty_like(noise), np.empty_like(noise)
+    def _propagate(self, noise: np.ndarray) -> tuple[np.ndarray, list[Distribution]]:
+        """Rows made from standard normal noise (n, d), parents first, and their distributions given the parents."""
+        values, of_each = np.empty_like(noise), dict[int, Distribution]()
         for node in topological_order(self.adjacency):
             parents = values[:, self.adjacency[:, node]]
             found = self.conditionals[node].given(parents)
-            means[:, node], values[:, node] = found.mean, found.from_normal(noise[:, node])
-        return values, means
+            of_each[node], values[:, node] = found, found.from_normal(noise[:, node])
+        return values, [of_each[node] for node in range(len(self.names))]
 
     def _distributions(self, values: np.ndarray) -> list[Distribution]:
         """That of each variable given its parents in rows (n, d)."""
@@ -297,7 +396,7 @@ class CausalModel:
         check_parameters({"missing": missing}, {"missing": one_of("error", "drop")})
         X = as_frame(X)
         if isinstance(X, Table) or not hasattr(X, "columns"):
-            table = as_table(X, missing=missing, min_rows=1, min_columns=1)
+            table = as_table(X, missing=missing, kinds=self.columns, min_rows=1, min_columns=1)
             if table.values.shape[1] != len(self.names):
                 raise TableError(
                     f"X has {table.values.shape[1]} columns, but the model has {len(self.names)}: give them all, in "
@@ -308,7 +407,8 @@ class CausalModel:
             wanted = self.names if nodes is None else [self.names[node] for node in nodes]
             if not wanted:  # a frame without columns may have lost its rows
                 return np.empty((len(X), 0)), X.index if isinstance(X, pd.DataFrame) else pd.RangeIndex(len(X))
-            table = as_table(self._columns(X, wanted), missing=missing, min_rows=1, min_columns=0)
+            columns = [self.columns[self.names.index(name)] for name in wanted]
+            table = as_table(self._columns(X, wanted), missing=missing, kinds=columns, min_rows=1, min_columns=0)
         return table.values, pd.RangeIndex(len(table.values)) if table.index is None else pd.Index(table.index)
 
     @staticmethod
@@ -321,5 +421,25 @@ class CausalModel:
                 raise TableError(f"X has no column {name!r}, which the model needs{near}.")
         return X[[given[name] for name in names]]
 
+    def _with_labels(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Codes as labels: truth values, numbers or texts, as they were in the table."""
+        labels = {name: column.labels for name, column in zip(self.names, self.columns, strict=True) if column.labels}
+        return frame.assign(**{name: _values_of(texts)[frame[name].astype(int)] for name, texts in labels.items()})
+
     def _frame(self, values: np.ndarray, index: pd.Index | None = None) -> pd.DataFrame:
         return pd.DataFrame(values, columns=list(self.names), index=index)
+
+
+def _values_of(labels: Sequence[str]) -> np.ndarray:
+    """Labels as truth values, numbers or texts."""
+    if set(labels) <= {"False", "True"}:
+        return np.array([label == "True" for label in labels])
+    numbers = labels_as_numbers(labels)
+    return np.array(labels, dtype=object) if numbers is None else numbers
+
+
+def _probabilities(found: Distribution, n_labels: int) -> np.ndarray:
+    """(n, K) of each label; a variable that was set has one of them."""
+    if isinstance(found, Bernoulli | Categorical):
+        return found.probabilities()
+    return np.asarray(found.mean[:, None] == np.arange(n_labels), dtype=np.float64)

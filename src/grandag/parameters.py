@@ -234,6 +234,14 @@ knowledge = Rule(
     lambda value: value is None or isinstance(value, Knowledge | Mapping | str | Path),
     "None, a Knowledge, its fields in a dictionary, or a file with them",
 )
+kinds = Rule(
+    lambda value: (
+        value is None
+        or isinstance(value, str | Path)
+        or (isinstance(value, Mapping) and all(isinstance(kind, str) for kind in value.values()))
+    ),
+    "None, a dictionary of columns and kinds, a file with it, or pairs in one text, as 'smoker=binary'",
+)
 random_state = Rule(
     lambda value: (
         value is None or integer(0).is_legal(value) or isinstance(value, np.random.Generator | np.random.RandomState)
@@ -251,9 +259,14 @@ def as_generator(random_state: Any) -> np.random.Generator:
 
 
 def plain(value: Any) -> Any:
-    """Python's own number, bool or string for numpy's, text for a path, and a dictionary of lists for knowledge."""
+    """Python's own number, bool or string for numpy's, text for a path, and a dictionary of lists for knowledge.
+
+    A dictionary of texts is no knowledge, and stays as it is.
+    """
     if isinstance(value, Knowledge):
         return value.as_dict()
+    if isinstance(value, Mapping) and all(isinstance(entry, str) for entry in value.values()):
+        return {str(name): entry for name, entry in value.items()}
     if isinstance(value, Mapping):
         return Knowledge.of(value).as_dict()
     if isinstance(value, Path):

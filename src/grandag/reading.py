@@ -23,8 +23,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from grandag.incoming import UNPACKERS, check_proportion, read_array, read_content, reason_of
+from grandag.kinds import kinds_by_name
 from grandag.pieces import Pieces, csv_pieces, is_installed, parquet_pieces
 from grandag.table import TableError, check_unique, is_number, not_numbers, suggestion
+from grandag.wording import some
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +46,9 @@ _USUAL_MISSING = (
 )  # fmt: skip
 """What pandas takes for missing."""
 
+_GROUPING = ",.' \u00a0\u202f"
+"""Signs that people put between groups of three digits."""
+
 _LOOKED_AT = 50
 """Lines that decide on the separator."""
 
@@ -59,8 +64,10 @@ def read_table(
     *,
     separator: str | None = None,
     decimal: str | None = None,
+    thousands: str | None = None,
     encoding: str | None = None,
     na_values: Sequence[str] = (),
+    kinds: Any = None,
     columns: str | None = None,
     exclude: str | None = None,
 ) -> pd.DataFrame:
@@ -70,16 +77,33 @@ def read_table(
         path: The file.
         separator: What stands between columns of a text file: ",", ";", "\t", ... By default found in the file.
         decimal: The decimal point, "." or ",". By default found in the file.
+        thousands: The sign between groups of three digits, as in 1,234. By default found in the file.
         encoding: Of a text file, "latin-1" for example. By default UTF-8, or UTF-16 if the file says so.
         na_values: Texts that stand for missing values, in addition to the usual ones (nothing, NA, NaN, null, ...).
+        kinds: What columns hold, where that shall not be decided from their values: a dictionary of names or patterns
+            and kinds, a file, or pairs (see `grandag.kinds`). A fit finds them in the frame's `attrs["kinds"]`.
         columns: Names or patterns (`gene*`) of the columns to read, separated by commas; by default all.
         exclude: Names or patterns of columns to leave out.
     """
-    path = Path(path)
+    frame = _read(Path(path), separator, decimal, thousands, encoding, na_values, _Choice(columns, exclude))
+    if kinds is not None:
+        wanted = kinds_by_name(kinds, [str(name) for name in frame.columns])
+        frame.attrs["kinds"] = {name: column.kind for name, column in wanted.items()}
+    return frame
+
+
+def _read(
+    path: Path,
+    separator: str | None,
+    decimal: str | None,
+    thousands: str | None,
+    encoding: str | None,
+    na_values: Sequence[str],
+    choice: _Choice,
+) -> pd.DataFrame:
     if not path.exists():
         raise TableError(f"There is no file {str(path)!r}: check the path, or see `grandag datasets` for bundled data.")
     kind = next((suffix for suffix in reversed(path.suffixes) if suffix not in UNPACKERS), "")
-    choice = _Choice(columns, exclude)
     readers: dict[str, Callable[[Path, _Choice], pd.DataFrame]] = {
         ".parquet": _read_parquet,
         ".pq": _read_parquet,
@@ -94,7 +118,8 @@ def read_table(
         beginning = _beginning(path) if is_long and is_installed() else None
         text = _text(path, encoding) if beginning is None else beginning
         separator = separator or _found_separator(text, _SEPARATORS[kind])
-        file = _TextFile(path.name, text, separator, decimal, tuple(na_values))
+        decimal = "," if thousands == "." and decimal is None else decimal
+        file = _TextFile(path.name, text, separator, decimal, tuple(na_values), thousands)
         if beginning is not None and len(separator) == 1:
             return _read_long_text(path, file, _SEPARATORS[kind], choice)
         if beginning is not None:
@@ -258,6 +283,7 @@ class _TextFile:
     separator: str
     decimal: str | None
     na_values: tuple[str, ...]
+    thousands: str | None = None
 
     def read(self, **options: Any) -> pd.DataFrame:
         import pandas as pd
@@ -280,6 +306,7 @@ class _TextFile:
             names=range(n_columns),
             index_col=False,
             decimal=self.decimal or ".",
+            thousands=self.thousands,
             na_values=list(self.na_values),
             skipinitialspace=True,
         )
@@ -315,17 +342,21 @@ def _read_text(file: _TextFile, usual_separator: str) -> _Text:
         warnings.simplefilter("error", pd.errors.ParserWarning)
         try:
             frame = file.cells(len(names))
-            if file.decimal is None and _has_decimal_commas(frame, file.separator):
+            if file.decimal is None and _has_decimal_commas(frame):
                 file = replace(file, decimal=",")
                 frame = file.cells(len(names))
                 notes.append("Commas are decimal points.")
         except pd.errors.ParserWarning:
-            raise TableError(f"{file.name!r} has lines with more fields than its {len(names)} column names.") from None
+            raise TableError(
+                f"{file.name!r} has lines with more fields than its {len(names)} column names: give each column a "
+                "name, that of row names, too."
+            ) from None
     frame.columns = pd.Index(names)
     frame, marks = _without_missing_marks(frame)
-    frame, numbered = _without_row_numbers(frame)
+    frame, signs = _without_signs(frame, file)
+    frame, numbered = _without_row_names(frame)
     as_missing = [f"Read {' and '.join(map(repr, marks))} as missing."] if marks else []
-    frame.attrs["notes"] = [*notes, *as_missing, *numbered]
+    frame.attrs["notes"] = [*notes, *as_missing, *signs, *numbered]
     return _Text(frame, file.decimal, marks, frame.attrs["notes"])
 
 
@@ -335,10 +366,8 @@ def _texts(frame: pd.DataFrame) -> dict[int, pd.Series]:
     return {k: column.dropna().astype(str) for k, column in columns.items() if column.dtype.kind not in "iufb"}
 
 
-def _has_decimal_commas(frame: pd.DataFrame, separator: str) -> bool:
+def _has_decimal_commas(frame: pd.DataFrame) -> bool:
     """Are there numbers with decimal commas? 1,234 alone may be a thousand; another number of digits settles it."""
-    if separator == ",":
-        return False
     number = r"[-+]?\d*(?:,\d+)?(?:[eE][-+]?\d+)?"
     numbers = [text for text in _texts(frame).values() if text.str.fullmatch(number).all()]
     return any(text.str.contains(r",(?!\d{3}$)").any() for text in numbers)
@@ -358,10 +387,59 @@ def _without_missing_marks(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str
     return frame, tuple(found)
 
 
-def _without_row_numbers(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Drop a first column that has no name and just counts the rows, as pandas writes it."""
+def _without_signs(frame: pd.DataFrame, file: _TextFile) -> tuple[pd.DataFrame, list[str]]:
+    """Numbers from texts with percent signs or groups of three digits, and notes on which they were.
+
+    1,234 may be a thousand or a little more than one. That the comma is no decimal point is known from 1,234,567, from
+    a decimal point in the same column, or if it is what separates columns; otherwise texts stay, and the user must say.
+    """
+    import pandas as pd
+
+    percent, grouped, marks = [], [], dict[str, None]()
+    for position, text in _texts(frame).items():
+        name, plain = frame.columns[position], text.str.strip()
+        is_percent = bool(len(plain) and plain.str.endswith("%").all())
+        if is_percent:
+            plain = plain.str.removesuffix("%").str.strip()
+        mark = _grouping_mark(plain, file.decimal or ".")
+        if mark is not None:
+            if file.decimal is None and mark == "," != file.separator and not _is_settled(plain):
+                continue
+            plain = plain.str.replace(mark, "", regex=False)
+        numbers = pd.to_numeric(plain.str.replace(file.decimal or ".", ".", regex=False), errors="coerce")
+        if (mark is None and not is_percent) or numbers.isna().any():
+            continue
+        frame = frame.assign(**{name: numbers.reindex(frame.index)})
+        percent += [repr(name)] * is_percent
+        if mark is not None:
+            grouped.append(repr(name))
+            marks[mark] = None
+    notes = [f"Percentages, read without their sign: {some(percent)}."] if percent else []
+    if grouped:
+        notes.append(f"Read {' and '.join(map(repr, marks))} as what stands between thousands: {some(grouped)}.")
+    return frame, notes
+
+
+def _grouping_mark(text: pd.Series, decimal: str) -> str | None:
+    """The sign between groups of three digits, if all texts are numbers and some have one."""
+    for mark in _GROUPING.replace(decimal, ""):
+        number = rf"[-+]?(?:\d+|\d{{1,3}}(?:{re.escape(mark)}\d{{3}})+)(?:{re.escape(decimal)}\d+)?"
+        if len(text) and text.str.fullmatch(number).all() and text.str.contains(mark, regex=False).any():
+            return mark
+    return None
+
+
+def _is_settled(text: pd.Series) -> bool:
+    """Is the comma in these numbers certainly no decimal point?"""
+    return bool((text.str.count(",") > 1).any() or text.str.contains(".", regex=False).any())
+
+
+def _without_row_names(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Drop a first column that has no name and counts or names the rows, as pandas and R write it."""
     if frame.columns[0] == "" and len(frame.columns) > 1:
-        first = frame.iloc[:, 0].to_numpy()
-        if first.dtype.kind == "i" and (np.diff(first) == 1).all():
+        first = frame.iloc[:, 0]
+        if first.dtype.kind == "i" and (np.diff(first.to_numpy()) == 1).all():
             return frame.iloc[:, 1:], ["Left out the first column, which has no name and counts the rows."]
+        if first.dtype.kind not in "iufb" and first.is_unique:
+            return frame.iloc[:, 1:], ["Left out the first column, which has no name and names the rows."]
     return frame, []

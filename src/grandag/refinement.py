@@ -125,7 +125,7 @@ class _Aligned(NamedTuple):
 def _align(graph: Any, X: Any, missing: str, random_state: Any, n_jobs: int | None) -> _Aligned:
     given = {"missing": missing, "random_state": random_state, "n_jobs": n_jobs}
     check_parameters(given, {"missing": one_of("error", "drop"), "random_state": seed_rule, "n_jobs": n_jobs_rule})
-    table = as_table(X, missing=missing)
+    table = as_table(X, missing=missing, numbers_only=True)
     adjacency = _in_order(graph, table.names)
     is_constant = constant_columns(table.values)
     if is_constant.all():

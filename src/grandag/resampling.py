@@ -44,6 +44,7 @@ class Estimator(Protocol):
 
     learned_: Learned
     missing: str
+    kinds: Any
 
     def fit(self, X: Any) -> Any:
         """Learn from a table."""
@@ -190,7 +191,7 @@ def confidence(
         {"resamples": resamples, "kind": kind, "n_jobs": n_jobs, "cluster": cluster},
         {"resamples": integer(1), "kind": one_of(*KINDS), "n_jobs": n_jobs_rule, "cluster": cluster_rule},
     )
-    table = as_table(X, missing=estimator.missing)
+    table = as_table(X, missing=estimator.missing, kinds=estimator.kinds)
     streams = as_generator(random_state).spawn(resamples)
     refit = partial(_refit, _quiet(estimator), kind, keep_models)
     done: dict[int, _Refit] = {}

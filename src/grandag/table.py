@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,21 +10,50 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grandag.incoming import MOST_VARIABLES, InputError
+from grandag.incoming import MOST_VARIABLES, TableError, suggestion
+from grandag.kinds import (
+    KINDS,
+    LABELLED,
+    Column,
+    ColumnKind,
+    kinds_by_name,
+    labels_as_numbers,
+    note_of_kinds,
+    of_labels,
+    of_numbers,
+    whole_columns,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["KINDS", "LABELLED", "MANY_ROWS", "MIN_ROWS", "Scaling", "Table", "TableError", "as_frame", "as_table",
-           "blocks", "check_unique", "constant_columns", "count_held_out", "draw_rows", "in_double", "is_number",
-           "not_numbers", "note_of_rows", "quartiles", "rows_of", "same_columns", "split_rows", "spread",
-           "suggestion"]  # fmt: skip
-
-KINDS = ("continuous", "heavy-tailed", "binary", "categorical", "count")
-"""What a column may hold. Numbers: with tails as light as a Gaussian's, or heavier; counts are 0, 1, 2, ..."""
-
-LABELLED = frozenset({"binary", "categorical"})
-"""Kinds whose values are codes of labels, 0 to K - 1."""
+__all__ = [
+    "KINDS",
+    "LABELLED",
+    "MANY_ROWS",
+    "MIN_ROWS",
+    "KindError",
+    "Scaling",
+    "Table",
+    "TableError",
+    "as_frame",
+    "as_table",
+    "blocks",
+    "check_unique",
+    "constant_columns",
+    "count_held_out",
+    "draw_rows",
+    "in_double",
+    "is_number",
+    "not_numbers",
+    "note_of_rows",
+    "quartiles",
+    "rows_of",
+    "same_columns",
+    "split_rows",
+    "spread",
+    "suggestion",
+]  # fmt: skip
 
 MIN_ROWS = 10
 """Below this there is nothing to hold out; hundreds of rows are needed for a graph worth reading."""
@@ -40,8 +68,8 @@ _SAME = 1e-6
 """Standardised columns that differ by less than this everywhere are copies of each other."""
 
 
-class TableError(InputError):
-    """The table cannot be used; the message says which column, what was found, and what to do."""
+class KindError(TableError):
+    """A column is of a kind that cannot be used here."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +103,23 @@ class Table:
         """What standardises the columns."""
         return Scaling.standard(self.values)
 
+    @property
+    def columns(self) -> tuple[ColumnKind, ...]:
+        """Kind and labels of each column: what new rows must fit."""
+        return tuple(ColumnKind(kind, labels) for kind, labels in zip(self.kinds, self.labels, strict=True))
+
+    def as_numbers(self, taken: frozenset[str], reason: str) -> Table:
+        """The table with plain numbers in columns of kinds that are not `taken`: counts, and labels that are numbers.
+
+        False and True are 0 and 1. Labels that are no numbers are refused for the given reason.
+        """
+        changed = [j for j, kind in enumerate(self.kinds) if kind not in taken]
+        refused = [j for j in changed if self.kinds[j] in LABELLED and labels_as_numbers(self.labels[j]) is None]
+        if refused:
+            raise KindError(_refusal([(self.names[j], self.kinds[j], self.labels[j]) for j in refused], reason))
+        numbers = {j: _numbers_of_codes(self, j) if self.labels[j] else self.values[:, j] for j in changed}
+        return _with_columns(self, {j: Column(values, "continuous") for j, values in numbers.items()})
+
     def take(self, rows: np.ndarray) -> Table:
         """Some of the rows, by number."""
         return replace(self, values=self.values[rows], index=None)
@@ -89,6 +134,15 @@ class Table:
             kinds=tuple(self.kinds[j] for j in chosen),
             labels=tuple(self.labels[j] for j in chosen),
         )
+
+
+def _refusal(columns: Sequence[tuple[str, str, tuple[str, ...]]], reason: str) -> str:
+    """The sentences about columns of labels where numbers are needed: all of them at once."""
+    found = [f"{name!r} is {kind} ({', '.join(map(repr, labels[:3]))}{', ...' * (len(labels) > 3)})"
+             for name, kind, labels in columns]  # fmt: skip
+    shown = "; ".join(found[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
+    advice = "encode two labels as 0 and 1, or leave the column out (--exclude)"
+    return f"Column {shown}: {reason}. Otherwise {advice}."
 
 
 def _labels_of_codes(kind: str, codes: np.ndarray) -> tuple[str, ...]:
@@ -173,13 +227,32 @@ class Scaling:
         return ((block - self.mean) / self.scale for block in in_double(values))
 
 
-def as_table(X: Any, *, missing: str = "error", min_rows: int = MIN_ROWS, min_columns: int = 2) -> Table:
+def as_table(
+    X: Any,
+    *,
+    missing: str = "error",
+    kinds: Any = None,
+    numbers_only: bool = False,
+    min_rows: int = MIN_ROWS,
+    min_columns: int = 2,
+) -> Table:
     """Check a matrix, a data frame of pandas or polars, or a table of Arrow.
 
-    `missing="drop"` leaves out rows with missing or infinite values. A `Table` has been checked before and is returned
-    as it is, if it is large enough.
+    Args:
+        X: The table. A `Table` has been checked before.
+        missing: "drop" leaves out rows with missing or infinite values, "error" refuses them.
+        kinds: What columns hold, by name, where it shall not be decided from their values (see `grandag.kinds`); of new
+            rows for a model, one `ColumnKind` per column. A data frame may bring its own in `attrs["kinds"]`.
+        numbers_only: Take all columns for numbers, and refuse those that are not.
+        min_rows: Fewer are refused.
+        min_columns: Fewer are refused.
     """
-    table = X if isinstance(X, Table) else _checked(X, missing)
+    if isinstance(X, Table):
+        table = X if kinds is None else _with_kinds(X, kinds)
+    else:
+        table = _checked(X, missing, kinds, numbers_only)
+    if numbers_only:
+        table = table.as_numbers(frozenset({"continuous"}), "what is computed here needs numbers")
     n_rows, n_columns = table.values.shape
     if n_columns < min_columns:
         raise TableError(
@@ -202,35 +275,97 @@ def as_frame(X: Any) -> Any:
     return X.to_pandas() if hasattr(X, "column_names") and hasattr(X, "to_pandas") else X
 
 
-def _checked(X: Any, missing: str) -> Table:
+def _checked(X: Any, missing: str, kinds: Any, numbers_only: bool) -> Table:
     """Finite numbers with names from whatever a user may have."""
     X = as_frame(X)
     if hasattr(X, "collect_schema") and not hasattr(X, "to_numpy"):
         raise TableError("X is a polars LazyFrame: collect() it first.")
+    attributes = getattr(X, "attrs", {})
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
         names = tuple(str(name) for name in X.columns)
         has_own_names = all(isinstance(name, str) for name in X.columns)
         check_unique(names)
         _check_width(len(names))
-        values = _frame_values(X, names)
+        wanted = kinds_by_name(attributes.get("kinds"), names, strict=False) | kinds_by_name(kinds, names)
+        values, labelled = _frame_values(X, names, None if numbers_only else wanted)
     else:
-        values = _matrix(X)
+        values, labelled = _matrix(X), {}
         _check_width(values.shape[1])
         names = tuple(f"X{k}" for k in range(values.shape[1]))
         has_own_names = False
+        wanted = kinds_by_name(kinds, names)
     kept, numbers = _finite(values, names, missing)
     _check_range(kept, names)
     index = numbers
     if hasattr(X, "iloc"):
         index = X.index if numbers is None else X.index[numbers]
-    notes = tuple(getattr(X, "attrs", {}).get("notes", ()))
-    return Table(kept, names, has_own_names, len(values) - len(kept), index, notes)
+    notes = tuple(attributes.get("notes", ()))
+    table = Table(kept, names, has_own_names, len(values) - len(kept), index, notes)
+    if numbers_only:
+        return table
+    columns = {j: _in_use(column, kept[:, j], wanted.get(names[j])) for j, column in labelled.items()}
+    return _with_columns(table, columns | _of_numbers(table, wanted, set(labelled)))
 
 
-def suggestion(name: str, known: Sequence[str]) -> str:
-    """The end of a sentence about an unknown name: the nearest known one, if any is near."""
-    close = difflib.get_close_matches(name, known, n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+def _in_use(column: Column, codes: np.ndarray, wanted: ColumnKind | None) -> Column:
+    """A column of labels in the rows that stayed: labels of none of them are left out, unless a model wants them."""
+    if wanted is not None and wanted.labels:
+        return replace(column, values=codes)
+    used = np.unique(codes).astype(int)
+    labels = tuple(column.labels[code] for code in used)
+    if len(used) == len(column.labels):
+        return replace(column, values=codes)
+    kind = column.kind if wanted is not None else "binary" if len(labels) == 2 else "categorical"
+    return Column(np.searchsorted(used, codes).astype(codes.dtype), kind, labels, ", ".join(map(repr, labels[:5])))
+
+
+def _of_numbers(table: Table, wanted: dict[str, ColumnKind], known: set[int]) -> dict[int, Column]:
+    """The columns of numbers of which something is wanted, or to be said."""
+    is_whole = whole_columns(table.values)
+    positions = [j for j, name in enumerate(table.names) if j not in known and (is_whole[j] or name in wanted)]
+    return {
+        j: of_numbers(table.names[j], table.values[:, j], wanted.get(table.names[j]), is_whole=bool(is_whole[j]))
+        for j in positions
+    }
+
+
+def _with_columns(table: Table, columns: dict[int, Column]) -> Table:
+    """A table with some columns in the place of its own; values are copied only if one differs."""
+    values, kinds, labels = table.values, list(table.kinds), list(table.labels)
+    for j, column in columns.items():
+        kinds[j], labels[j] = column.kind, column.labels
+        if not np.array_equal(column.values, table.values[:, j]):
+            values = values.copy() if values is table.values else values
+            values[:, j] = column.values
+    notes = (*table.notes, *note_of_kinds(table.names, dict(sorted(columns.items()))))
+    return replace(table, values=values, kinds=tuple(kinds), labels=tuple(labels), notes=notes)
+
+
+def _with_kinds(table: Table, kinds: Any) -> Table:
+    """A table with other kinds of some columns: labels become numbers, numbers labels, or labels have other codes."""
+    columns: dict[int, Column] = {}
+    for name, wanted in kinds_by_name(kinds, table.names).items():
+        j = table.names.index(name)
+        if (table.kinds[j], table.labels[j]) == (wanted.kind, wanted.labels or table.labels[j]):
+            continue
+        if table.kinds[j] not in LABELLED:
+            columns[j] = of_numbers(name, table.values[:, j], wanted, is_whole=True)
+        elif wanted.kind in LABELLED:
+            texts = np.array(table.labels[j], dtype=object)[table.values[:, j].astype(int)]
+            order = () if wanted.labels else table.labels[j]
+            columns[j] = replace(of_labels(name, texts, wanted, order), reason="")
+        else:
+            columns[j] = of_numbers(name, _numbers_of_codes(table, j), wanted, is_whole=True)
+    return _with_columns(table, columns)
+
+
+def _numbers_of_codes(table: Table, j: int) -> np.ndarray:
+    """The numbers that the labels of a column are."""
+    numbers = labels_as_numbers(table.labels[j])
+    if numbers is None:
+        shown = ", ".join(map(repr, table.labels[j][:5]))
+        raise TableError(f"Column {table.names[j]!r} holds labels, {shown}, and no numbers.")
+    return np.asarray(numbers[table.values[:, j].astype(int)])
 
 
 def check_unique(names: Sequence[str]) -> None:
@@ -244,28 +379,72 @@ def check_unique(names: Sequence[str]) -> None:
         seen[name] = position
 
 
-def _frame_values(frame: Any, names: Sequence[str]) -> np.ndarray:
-    """The columns of a data frame as a matrix, in single precision if all of them are.
+def _frame_values(
+    frame: Any, names: Sequence[str], wanted: dict[str, ColumnKind] | None
+) -> tuple[np.ndarray, dict[int, Column]]:
+    """The columns of a data frame as a matrix, in single precision if all of them are, and those that hold labels.
 
-    A pandas data frame that was made of such a matrix is not copied.
+    A pandas data frame that was made of such a matrix is not copied. `wanted` are kinds by name; with None, all columns
+    must be numbers.
     """
-    kinds = {str(kind).lower() for kind in frame.dtypes}
-    dtype = np.dtype(np.float32 if kinds == {"float32"} else np.float64)
-    if hasattr(frame, "iloc") and kinds == {dtype.name} and len(names) > 1:
+    types = {str(kind).lower() for kind in frame.dtypes}
+    dtype = np.dtype(np.float32 if types == {"float32"} else np.float64)
+    if hasattr(frame, "iloc") and types == {dtype.name} and len(names) > 1:
         is_matrix = frame.iloc[:, 0].to_numpy().strides == (len(names) * dtype.itemsize,)
         if is_matrix:
-            return np.asarray(frame.to_numpy())
+            return np.asarray(frame.to_numpy()), {}
     values = np.empty((len(frame), len(names)), dtype)
-    others = []
+    others, labelled = [], dict[int, Column]()
     for position, name in enumerate(names):
         column = frame.iloc[:, position] if hasattr(frame, "iloc") else frame[:, position]
+        kind = None if wanted is None else wanted.get(name)
+        if wanted is not None and _has_labels(column) and (kind is None or kind.kind in LABELLED):
+            labelled[position] = of_labels(name, _listed(column), kind, _categories(column))
+            continue
         try:
             values[:, position] = _numbers(column, dtype)
         except (TypeError, ValueError, OverflowError):
+            if wanted is not None and _is_text(column):
+                labelled[position] = of_labels(name, _listed(column), kind)
+                continue
             others.append((name, str(column.dtype), next((value for value in column if not is_number(value)), None)))
     if others:
         raise not_numbers(others)
-    return values
+    for position, found in labelled.items():
+        values[:, position] = found.values
+    return values, labelled
+
+
+def _type(column: Any) -> str:
+    return str(column.dtype).lower()
+
+
+def _has_labels(column: Any) -> bool:
+    """Does the type of a column say that it holds labels: truth values, or categories of pandas or polars?"""
+    return _type(column).startswith(("bool", "category", "categorical", "enum"))
+
+
+def _is_text(column: Any) -> bool:
+    return _type(column).startswith(("object", "str", "utf8", "large_string"))
+
+
+def _listed(column: Any) -> list[Any]:
+    """The values of a column; of an object that is neither text nor number, nothing is known."""
+    values = column.to_list()
+    for value in values:
+        if isinstance(value, list | dict | set | tuple | bytes):
+            raise not_numbers([(str(column.name), str(column.dtype), value)])
+    return [None if _is_missing(value) else value for value in values]
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value != value or type(value).__name__ == "NAType"
+
+
+def _categories(column: Any) -> list[Any]:
+    """The categories in their order, where the type of a column has them: of pandas, or an Enum of polars."""
+    has_order = _type(column).startswith(("category", "enum"))
+    return list(column.dtype.categories) if has_order else []
 
 
 def _numbers(column: Any, dtype: np.dtype[Any]) -> np.ndarray:
@@ -313,7 +492,10 @@ def _matrix(X: Any) -> np.ndarray:
         for k, column in enumerate(array.T):
             text = next((value for value in column if isinstance(value, str) and not is_number(value)), None)
             if text is not None:
-                raise TableError(f"Column 'X{k}' does not hold numbers (for example {str(text)!r}): leave it out.")
+                raise TableError(
+                    f"Column 'X{k}' does not hold numbers (for example {str(text)!r}): leave it out, or give a data "
+                    "frame, whose columns may hold labels."
+                )
     values: np.ndarray = check_array(
         X,
         dtype=[np.float64, np.float32],

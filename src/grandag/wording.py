@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
-__all__ = ["counted", "levels_to_the_user"]
+__all__ = ["counted", "levels_to_the_user", "some"]
 
 
 def counted(number: int, noun: str) -> str:
@@ -14,6 +15,15 @@ def counted(number: int, noun: str) -> str:
     ('1 edge', '1,200 edges')
     """
     return f"{number:,} {noun if number == 1 else f'{noun}s'}"
+
+
+def some(words: Sequence[str], most: int = 5) -> str:
+    """The first of some words, and how many more there are.
+
+    >>> some(["a", "b", "c"], 2)
+    'a, b and 1 more'
+    """
+    return ", ".join(words[:most]) + (f" and {len(words) - most} more" if len(words) > most else "")
 
 
 def levels_to_the_user() -> int:

@@ -7,8 +7,17 @@ import numpy as np
 import pytest
 
 from grandag.engine.connectivity import add_connectivity_gradient
-from grandag.engine.density import DENSITIES
-from grandag.engine.network import ACTIVATIONS, initialise, layer_size, weights_of
+from grandag.engine.density import DENSITIES, log_density
+from grandag.engine.network import (
+    ACTIVATIONS,
+    DENSITY,
+    Variable,
+    constants_of,
+    initialise,
+    layer_size,
+    shape_of,
+    weights_of,
+)
 from grandag.engine.optimiser import rmsprop
 from grandag.engine.random import draw_rows, new_state
 from grandag.engine.training import (
@@ -31,32 +40,61 @@ from grandag.engine.training import (
 )
 
 D = 5
+KINDS = ("additive-gaussian", "gaussian", "mixed")
+LABELS = 3
+
+
+def mixed_variables():
+    """A number, one with heavy tails, 0 or 1, a label and a count; the last three are read in other columns."""
+    starts = {
+        "additive-gaussian": (range(1), [0.0], [0.0]),
+        "student-t": (range(1, 2), [0.1], [0.0, 1.0]),
+        "bernoulli": (range(5, 6), [-0.3], []),
+        "categorical": (range(6, 6 + LABELS), [0.2, -0.2, 0.0], []),
+        "negative-binomial": (range(9, 10), [1.0], [-0.5]),
+    }
+    return [Variable(density, *start) for density, start in starts.items()]
+
+
+def mixed_rows(rng, n):
+    """Rows for `mixed_variables`."""
+    code, label, count = rng.integers(2, size=n), rng.integers(LABELS, size=n), rng.integers(9, size=n)
+    indicators = 2.0 * (label[:, None] == np.arange(LABELS)) - 0.5
+    return np.column_stack([rng.normal(size=(n, 2)), code, label, count, 2 * code - 1, indicators, np.log1p(count)])
+
+
+def rows_for(density, rng, n):
+    return mixed_rows(rng, n) if density == "mixed" else rng.normal(size=(n, D))
 
 
 def new_networks(rng, *, d=D, n_layers=2, n_units=4, activation="leaky-relu", density="gaussian", dtype="float64",
                  mask=None, path_scale=1.0):  # fmt: skip
     mask = ~np.eye(d, dtype=bool) if mask is None else mask
     networks = initialise(
-        mask, n_layers=n_layers, n_units=n_units, activation=activation, density=density, dtype=dtype, rng=rng,
-        path_scale=path_scale,
+        mask, n_layers=n_layers, n_units=n_units, activation=activation, dtype=dtype, rng=rng, path_scale=path_scale,
+        density=mixed_variables() if density == "mixed" else density,
     )  # fmt: skip
     networks.parameters[:] *= 0.6  # moderate variances, so that differences are exact enough
     for j in range(d):  # biases and constants that are not zero
         for layer in range(n_layers + 1):
-            weights = weights_of(networks.shape, networks.parameters[j], networks.n_inputs[j], layer)
+            weights = weights_of(shape_of(networks, j), networks.parameters[j], networks.n_reads[j], layer)
             weights[:, 0] = 0.1 * rng.normal(size=len(weights))
-    if networks.shape.n_constants:
-        networks.parameters[:, -1] = 0.1 * rng.normal(size=d)
+        constants = constants_of(shape_of(networks, j), networks.parameters[j])
+        constants[:] = 0.1 * rng.normal(size=len(constants))
     return networks
 
 
 def parameter_positions(networks, j):
     """Where the parameters in use of network j are (not the padding)."""
-    used = np.zeros(networks.parameters.shape[1], dtype=bool)
-    for layer in range(networks.shape.n_layers + 1):
-        n_in = networks.n_inputs[j] if layer == 0 else layer_size(networks.shape, layer)[1]
-        weights_of(networks.shape, used, networks.n_inputs[j], layer)[:, : n_in + 1] = True
-    used[used.size - networks.shape.n_constants :] = True
+    used, shape, n_reads = (
+        np.zeros(networks.parameters.shape[1], dtype=bool),
+        shape_of(networks, j),
+        networks.n_reads[j],
+    )
+    for layer in range(shape.n_layers + 1):
+        n_in = n_reads if layer == 0 else layer_size(shape, layer)[1]
+        weights_of(shape, used, n_reads, layer)[:, : n_in + 1] = True
+    constants_of(shape, used)[:] = True
     return np.flatnonzero(used)
 
 
@@ -80,13 +118,13 @@ def counted_h(networks):
 
 def lagrangian(networks, rows, lagrange_multiplier, penalty, by_cycles=False, sparsity=0.0):
     h = counted_h(networks) if by_cycles else dense_h(networks)
-    sum_of_weights = sparsity / rows.shape[1] * weighted_adjacency(networks).sum()
+    sum_of_weights = sparsity / len(networks.mask) * weighted_adjacency(networks).sum()
     return -mean_log_likelihood(networks, rows).mean() + lagrange_multiplier * h + 0.5 * penalty * h**2 + sum_of_weights
 
 
 def engine_gradient(networks, rows, lagrange_multiplier, penalty, by_cycles=False, sparsity=0.0):
     """The gradient as `iterate` puts it together, for a batch of all rows."""
-    n, d = rows.shape
+    n, d = len(rows), len(networks.mask)
     trainer = Trainer(networks, rows, n, np.random.default_rng(0), by_cycles=by_cycles)
     state, worker = trainer.state, trainer.workers[0]
     for j in range(d):
@@ -106,7 +144,7 @@ def engine_gradient(networks, rows, lagrange_multiplier, penalty, by_cycles=Fals
     return gradient
 
 
-@pytest.mark.parametrize("density", DENSITIES)
+@pytest.mark.parametrize("density", KINDS)
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 @pytest.mark.parametrize(("n_layers", "path_scale"), [(0, 1.0), (1, 1.0), (2, 1.0), (2, 2.5), (3, 1.0)])
 def test_gradient_of_augmented_lagrangian(rng, density, activation, n_layers, path_scale):
@@ -114,19 +152,21 @@ def test_gradient_of_augmented_lagrangian(rng, density, activation, n_layers, pa
     networks = new_networks(
         rng, n_layers=n_layers, activation=activation, density=density, mask=mask, path_scale=path_scale
     )
-    check_gradient(networks, rng.normal(size=(23, D)))
+    check_gradient(networks, rows_for(density, rng, 23))
 
 
 def test_gradient_with_counted_cycles(rng):
-    networks = new_networks(rng, path_scale=4.0)
-    assert 0.01 < counted_h(networks) < 1
-    check_gradient(networks, rng.normal(size=(23, D)), by_cycles=True)
+    for density in ("gaussian", "mixed"):
+        networks = new_networks(rng, density=density, path_scale=4.0)
+        assert 0.01 < counted_h(networks) < 3
+        check_gradient(networks, rows_for(density, rng, 23), by_cycles=True)
 
 
 def test_gradient_with_a_penalty_on_weights(rng):
     mask = np.triu(np.ones((D, D), dtype=bool), 1)
     mask[1, 0] = True  # inputs on cycles and others
-    check_gradient(new_networks(rng, mask=mask), rng.normal(size=(23, D)), sparsity=2.0)
+    for density in ("gaussian", "mixed"):
+        check_gradient(new_networks(rng, density=density, mask=mask), rows_for(density, rng, 23), sparsity=2.0)
 
 
 def check_gradient(networks, rows, by_cycles=False, sparsity=0.0):
@@ -155,27 +195,30 @@ def test_float32_gradient_is_the_float64_one(rng):
 
 
 @pytest.mark.parametrize(("n_layers", "path_scale"), [(0, 1.0), (1, 1.0), (2, 1.0), (2, 16.0), (3, 1.0)])
-@pytest.mark.parametrize("density", DENSITIES)
+@pytest.mark.parametrize("density", KINDS)
 def test_weighted_adjacency_is_the_mean_over_paths(rng, n_layers, density, path_scale):
-    """Or any multiple of it: with one output, 16 is their sum."""
+    """Or any multiple of it: with one output, 16 is their sum. Of a label, all indicators count."""
     networks = new_networks(rng, n_layers=n_layers, density=density, path_scale=path_scale)
     A = weighted_adjacency(networks)
+    owner = {**{j: j for j in range(D)}, 5: 2, 6: 3, 7: 3, 8: 3, 9: 4}
     for j in range(D):
-        product = np.eye(networks.shape.n_outputs)
+        shape, n_reads = shape_of(networks, j), networks.n_reads[j]
+        product = np.eye(shape.n_outputs)
         for layer in range(n_layers, -1, -1):
-            weights = np.abs(weights_of(networks.shape, networks.parameters[j], networks.n_inputs[j], layer))
-            n_in = layer_size(networks.shape, layer)[1] if layer else networks.n_inputs[j]
+            weights = np.abs(weights_of(shape, networks.parameters[j], n_reads, layer))
+            n_in = layer_size(shape, layer)[1] if layer else n_reads
             product = product @ weights[:, 1 : n_in + 1]
-        expected = path_scale * np.insert(product.sum(axis=0), j, 0) / (networks.shape.n_outputs * 4**n_layers)
+        expected = np.zeros(D)
+        for column, paths in zip(networks.reads[j, 1 : n_reads + 1], product.sum(axis=0), strict=True):
+            expected[owner[column]] += path_scale * paths / (shape.n_outputs * 4**n_layers)
         np.testing.assert_allclose(A[:, j], expected, rtol=1e-12)
 
 
 def predict(networks, j, x):
     """theta_(j) for rows x, in plain numpy."""
-    active = networks.inputs[j, 1 : networks.n_inputs[j] + 1]
-    units = x[:, active]
+    units = x[:, networks.reads[j, 1 : networks.n_reads[j] + 1]]
     for layer in range(networks.shape.n_layers + 1):
-        weights = weights_of(networks.shape, networks.parameters[j], networks.n_inputs[j], layer)
+        weights = weights_of(shape_of(networks, j), networks.parameters[j], networks.n_reads[j], layer)
         units = units @ weights[:, 1 : units.shape[1] + 1].T + weights[:, 0]
         if layer < networks.shape.n_layers:
             if networks.shape.activation == ACTIVATIONS["leaky-relu"]:
@@ -200,26 +243,104 @@ def test_mean_log_likelihood(rng, activation, n_rows):
     np.testing.assert_array_equal(mean_log_likelihood(networks, rows, 2), mean_log_likelihood(networks, rows))
 
 
-@pytest.mark.parametrize("density", DENSITIES)
+def log_densities(networks, j, x, inputs):
+    """log p_j of the values x of all variables, given columns that the network reads."""
+    law = next(law for law in DENSITIES.values() if law.code == networks.sizes[j, DENSITY])
+    log_p = np.zeros(len(x))
+    theta = np.ascontiguousarray(predict(networks, j, inputs).T)
+    log_density(law.code, np.ascontiguousarray(x[:, j]), theta, networks.constants(j), len(x), log_p)
+    return log_p
+
+
+@pytest.mark.parametrize("density", KINDS)
 def test_expected_jacobian(rng, density):
-    """Finite differences through the inputs, the own argument of x_j held fixed."""
+    """Finite differences through the inputs, the own argument of x_j held fixed; labels are exchanged."""
     mask = (rng.random((D, D)) < 0.7) & ~np.eye(D, dtype=bool)
+    mask[3, [0, 1, 2, 4]] = True
     networks = new_networks(rng, activation="squareplus", density=density, mask=mask)
-    rows = rng.normal(size=(70, D))
+    rows = rows_for(density, rng, 80)
     step, expected = 1e-6, np.zeros((D, D))
-
-    def log_density(j, x, inputs):
-        theta = predict(networks, j, inputs)
-        log_sigma = theta[:, 1] if density == "gaussian" else networks.parameters[j, -1]
-        return -0.5 * ((x[:, j] - theta[:, 0]) / np.exp(log_sigma)) ** 2 - log_sigma
-
-    for i in range(D):
-        shift = np.eye(D)[i] * step
+    column_of = [0, 1, 5, None, 9] if density == "mixed" else range(D)
+    for i, column in enumerate(column_of):
         for j in range(D):
-            slope = (log_density(j, rows, rows + shift) - log_density(j, rows, rows - shift)) / (2 * step)
-            expected[i, j] = np.abs(slope).mean()
+            if column is None:
+                expected[i, j] = mean_change_of_labels(networks, rows, j) if i != j else 0
+                continue
+            shift = np.eye(rows.shape[1])[column] * step
+            above, below = (log_densities(networks, j, rows, rows + sign * shift) for sign in (1, -1))
+            expected[i, j] = np.abs((above - below) / (2 * step)).mean()
     np.testing.assert_allclose(expected_jacobian(networks, rows), expected, rtol=1e-6, atol=1e-8)
     np.testing.assert_array_equal(expected_jacobian(networks, rows, 2), expected_jacobian(networks, rows))
+
+
+def mean_change_of_labels(networks, rows, j):
+    """E |log p_j(x_j | label of another row) - log p_j(x_j | own label)| over all pairs of rows."""
+    own, total = log_densities(networks, j, rows, rows), 0.0
+    for other in rows:
+        exchanged = rows.copy()
+        exchanged[:, 6 : 6 + LABELS] = other[6 : 6 + LABELS]
+        total += np.abs(log_densities(networks, j, rows, exchanged) - own).mean()
+    return total / len(rows)
+
+
+def test_a_label_that_no_row_has_changes_nothing(rng):
+    """Nor does a column of one label only."""
+    networks = new_networks(rng, density="mixed")
+    rows = mixed_rows(rng, 80)
+    two = rows[rows[:, 3] < 2]
+    expected = [mean_change_of_labels(networks, two, j) for j in (0, 1, 2, 4)]
+    np.testing.assert_allclose(expected_jacobian(networks, two)[3, [0, 1, 2, 4]], expected, rtol=1e-9)
+    assert (expected_jacobian(networks, rows[rows[:, 3] == 1])[3] == 0).all()
+
+
+def permuted(networks, order, labels):
+    """The same networks of variables in another order, and with other numbers for the labels of variable 3."""
+    variables = mixed_variables()
+    columns, start = {}, D
+    for place, old in enumerate(order):
+        n = len(variables[old].columns)
+        columns[old] = range(place, place + 1) if variables[old].columns.stop <= D else range(start, start + n)
+        start += 0 if variables[old].columns.stop <= D else n
+    moved = [variables[old]._replace(columns=columns[old]) for old in order]
+    new = initialise(
+        networks.mask[np.ix_(order, order)], n_layers=2, n_units=4, activation="leaky-relu", density=moved,
+        dtype="float64", rng=np.random.default_rng(0),
+    )  # fmt: skip
+    new_column = {}
+    for old, variable in enumerate(variables):
+        for k, column in enumerate(variable.columns):
+            new_column[column] = columns[old][labels[k] if old == 3 else k]
+    for j, old in enumerate(order):
+        new.parameters[j] = networks.parameters[old]
+        shape, n_reads = shape_of(new, j), new.n_reads[j]
+        first_old = weights_of(shape, networks.parameters[old], n_reads, 0)
+        first_new = weights_of(shape, new.parameters[j], n_reads, 0)
+        place = {column: p + 1 for p, column in enumerate(new.reads[j, 1 : n_reads + 1])}
+        for p, column in enumerate(networks.reads[old, 1 : n_reads + 1]):
+            first_new[:, place[new_column[column]]] = first_old[:, p + 1]
+        if old == 3:
+            last_old, last_new = (
+                weights_of(shape, a, n_reads, 2) for a in (networks.parameters[old], new.parameters[j])
+            )
+            last_new[labels] = last_old
+    return new, new_column
+
+
+def test_order_of_variables_and_labels_does_not_matter(rng):
+    mask = (rng.random((D, D)) < 0.8) & ~np.eye(D, dtype=bool)
+    networks, rows = new_networks(rng, density="mixed", mask=mask), mixed_rows(rng, 60)
+    order, labels = np.array([3, 0, 4, 2, 1]), np.array([2, 0, 1])
+    moved, new_column = permuted(networks, order, labels)
+    moved_rows = np.empty_like(rows)
+    moved_rows[:, :D] = rows[:, order]
+    moved_rows[:, list(new_column.values())] = rows[:, list(new_column)]
+    moved_rows[:, 0] = labels[rows[:, 3].astype(int)]
+    np.testing.assert_allclose(
+        weighted_adjacency(moved), weighted_adjacency(networks)[np.ix_(order, order)], rtol=1e-12
+    )
+    np.testing.assert_allclose(mean_log_likelihood(moved, moved_rows), mean_log_likelihood(networks, rows)[order])
+    jacobian = expected_jacobian(networks, rows)[np.ix_(order, order)]
+    np.testing.assert_allclose(expected_jacobian(moved, moved_rows), jacobian, rtol=1e-9)
 
 
 def test_rmsprop(rng):
@@ -257,6 +378,35 @@ def test_iterations_are_rmsprop_steps_on_the_gradient(rng):
     np.testing.assert_allclose(networks.parameters, reference.parameters, rtol=1e-8, atol=1e-10)
 
 
+def test_a_label_is_masked_as_a_whole(rng):
+    """All indicators go at once, when their sum is small."""
+    rows, start = mixed_rows(rng, 50), new_networks(rng, density="mixed")
+    for j in (0, 1, 2, 4):
+        shape = shape_of(start, j)
+        first = weights_of(shape, start.parameters[j], start.n_reads[j], 0)
+        of_label = np.flatnonzero(np.isin(start.reads[j, 1 : start.n_reads[j] + 1], [6, 7, 8]))
+        first[:, 1 + of_label] *= 1e-6
+    A = weighted_adjacency(start)
+    epsilon = 2 * A[3].max()
+    assert A[[0, 1, 2, 4]][A[[0, 1, 2, 4]] > 0].min() > epsilon
+    networks = start.copy()
+    Trainer(networks, rows, 50, rng).run(Objective(0, 1, 1e-3, epsilon, 0, True), 2)
+    expected = ~np.eye(D, dtype=bool)
+    expected[3] = False
+    np.testing.assert_array_equal(networks.mask, expected)
+    for j in (0, 1, 2, 4):
+        n = networks.n_reads[j]
+        assert n == 3
+        assert not np.isin(networks.reads[j, 1 : n + 1], [6, 7, 8]).any()
+        assert (networks.reads[j, n + 1 :] == 11).all()
+        kept = np.flatnonzero(~np.isin(start.reads[j, 1 : start.n_reads[j] + 1], [6, 7, 8]))
+        old = weights_of(shape_of(start, j), start.parameters[j], start.n_reads[j], 0)[:, 1 + kept]
+        new = weights_of(shape_of(start, j), networks.parameters[j], n, 0)
+        np.testing.assert_allclose(new[:, 1 : n + 1], old, atol=0.021)
+        assert (new[:, n + 1 :] == 0).all()
+    assert networks.n_reads[3] == 4
+
+
 def test_inputs_are_masked_by_the_adjacency_before_the_step(rng):
     networks = new_networks(rng, d=20, density="additive-gaussian")
     before, A = networks.copy(), weighted_adjacency(networks)
@@ -271,6 +421,28 @@ def test_inputs_are_masked_by_the_adjacency_before_the_step(rng):
         np.testing.assert_allclose(new[:, 1 : networks.n_inputs[j] + 1], old[:, kept], atol=0.011)
         assert (new[:, networks.n_inputs[j] + 1 :] == 0).all()
         assert (np.diff(networks.inputs[j, 1 : networks.n_inputs[j] + 1]) > 0).all()
+
+
+@pytest.mark.parametrize("n_threads", [2, 3])
+def test_threads_give_the_same_bits_for_mixed_networks(rng, n_threads):
+    """Also in the part of the parameters that a network with few outputs does not use."""
+    rows, start = (
+        mixed_rows(rng, 200).astype(np.float32),
+        new_networks(rng, density="mixed", dtype="float32", n_units=10),
+    )
+    results = []
+    for n in (1, n_threads):
+        networks = start.copy()
+        trainer = Trainer(networks, rows, 64, np.random.default_rng(5), n)
+        outcome = [trainer.run(Objective(0.1, 1.0, 1e-2, 2e-2, 1e-8, is_constrained=True), 50) for _ in range(4)]
+        results.append((outcome, networks))
+    (outcome, networks), (outcome_threads, networks_threads) = results
+    assert outcome == outcome_threads
+    for own, other in zip(networks[1:], networks_threads[1:], strict=True):
+        np.testing.assert_array_equal(own, other)
+    for j in range(D):
+        unused = np.setdiff1d(np.arange(networks.parameters.shape[1]), parameter_positions(start, j))
+        assert (networks.parameters[j, unused] == 0).all()
 
 
 @pytest.mark.parametrize("n_threads", [2, 3])

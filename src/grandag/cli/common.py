@@ -11,9 +11,11 @@ import typer
 __all__ = [
     "CONFIDENCE",
     "DATA",
+    "KINDS_HELP",
     "OUTPUT",
     "AsJson",
     "Cluster",
+    "Kinds",
     "KnowledgeFile",
     "Missing",
     "Quiet",
@@ -38,6 +40,11 @@ Missing = Annotated[
         rich_help_panel=DATA,
     ),
 ]
+KINDS_HELP = (
+    "What columns hold (continuous, heavy-tailed, binary, categorical, count), where it shall not be decided from "
+    "their values: pairs, as 'smoker=binary,q*=categorical', or a file of them in TOML or JSON."
+)
+Kinds = Annotated[str | None, typer.Option(metavar="FILE_OR_PAIRS", help=KINDS_HELP, rich_help_panel=DATA)]
 Cluster = Annotated[
     str | None,
     typer.Option(metavar="ADDRESS", help="A Dask scheduler, whose workers do the independent fits, one thread each."),

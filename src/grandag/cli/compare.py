@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grandag.cli.common import OUTPUT, AsJson, Cluster, KnowledgeFile, Missing, Quiet, Seed, json_text, visible
+from grandag.cli.common import OUTPUT, AsJson, Cluster, Kinds, KnowledgeFile, Missing, Quiet, Seed, json_text, visible
 from grandag.cli.fit import DATA_HELP, METHOD_NAMES
 from grandag.cli.inputs import Reading, complete_rows, reads_a_table
 from grandag.cli.outputs import check_output_directory, check_output_file
@@ -34,6 +34,7 @@ def compare(
     reading: Reading = Reading(),  # noqa: B008
     knowledge: KnowledgeFile = None,
     missing: Missing = "error",
+    kinds: Kinds = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Directory for methods.csv and edges.csv.", rich_help_panel=OUTPUT),
@@ -51,7 +52,7 @@ def compare(
     check_output_directory(output, report, data, knowledge)
     check_output_file(report, data, knowledge, option="--report")
     names = [name.strip() for name in methods.split(",")]
-    table = complete_rows(data, reading, missing)
+    table = complete_rows(data, reading, missing, kinds)
     with nullcontext(None) if quiet else progress_line() as listener:
         result = fit_all(
             table, names, preset=preset, knowledge=knowledge, random_state=seed, missing=missing, cluster=cluster,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,9 @@ from grandag.cli.inputs import Reading, read_data, reads_a_table
 from grandag.cli.options import given_values
 from grandag.methods.registry import build
 
+if TYPE_CHECKING:
+    from grandag.table import Table
+
 __all__ = ["effect"]
 
 
@@ -23,8 +26,18 @@ def effect(
     data: Annotated[str, typer.Argument(help=DATA_HELP)],
     cause: Annotated[str, typer.Option("--of", help="The column that is set.")],
     outcome: Annotated[str, typer.Option("--on", help="The column that is looked at.")],
-    low: Annotated[float | None, typer.Option(help="Set the cause to this; by default its lower quartile.")] = None,
-    high: Annotated[float | None, typer.Option(help="Or to this; by default its upper quartile.")] = None,
+    low: Annotated[
+        str | None,
+        typer.Option(
+            help="Set the cause to this number or label; by default its lower quartile, or first of two labels."
+        ),
+    ] = None,
+    high: Annotated[
+        str | None, typer.Option(help="Or to this; by default its upper quartile, or the second of two labels.")
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option(help="The label of the outcome whose probability is looked at, if it has labels.")
+    ] = None,
     method: Annotated[
         str, typer.Option(metavar=METHOD_NAMES, help="The method that learns the graph.")
     ] = DEFAULT_METHOD,
@@ -51,14 +64,15 @@ def effect(
     from grandag.table import as_table
 
     model = build(method, given_values(parameters), preset=preset, seed=seed)
-    table = as_table(read_data(data, reading), missing=model.missing)
+    table = as_table(read_data(data, reading), missing=model.missing, kinds=model.kinds)
     _check_names((cause, outcome), table.names)
+    ends = {"low": _value(low, "--low", cause, table), "high": _value(high, "--high", cause, table)}
     learn(model, table, quiet=quiet)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = model.average_effect(
-            cause, outcome, table, low=low, high=high, resamples=resamples, level=level, n_jobs=n_jobs, cluster=cluster,
-            random_state=seed,
+            cause, outcome, table, **ends, label=label, resamples=resamples, level=level, n_jobs=n_jobs,
+            cluster=cluster, random_state=seed,
         )  # fmt: skip
     notes = model.learned_.notes
     far = [Concern("far intervention", (cause,), {}, str(warning.message)) for warning in caught]
@@ -80,3 +94,15 @@ def _check_names(wanted: Sequence[str], names: Sequence[str]) -> None:
     for name in wanted:
         if name not in names:
             raise TableError(f"The table has no column {name!r}{suggestion(name, names) or '.'}")
+
+
+def _value(word: str | None, option: str, cause: str, table: Table) -> float | str | None:
+    """A number or label of the cause, refused before the fit if it is neither."""
+    labels = table.labels[table.names.index(cause)]
+    if word is None or word in labels:
+        return word
+    try:
+        return float(word)
+    except ValueError:
+        known = f"one of the labels {', '.join(labels)}" if labels else "a number"
+        raise typer.BadParameter(f"must be {known}; got {word!r}.", param_hint=option) from None

@@ -128,7 +128,7 @@ def fit(
     true = read_truth(data, tuple(map(str, frame.columns)), report, truth)
     from grandag.table import as_table
 
-    table = as_table(frame, missing=model.missing)
+    table = as_table(frame, missing=model.missing, kinds=model.kinds)
     start = time.perf_counter()
     learn(model, table, quiet=quiet, for_report=report is not None)
     refits, was_interrupted = None, model.learned_.was_interrupted

@@ -36,6 +36,7 @@ class Reading(NamedTuple):
         str | None, _option("--sep", "What stands between columns, 'tab' for a tab; by default found in the file.")
     ] = None
     decimal: Annotated[str | None, _option("--decimal", "Decimal point, . or ,; by default found in the file.")] = None
+    thousands: Annotated[str | None, _option("--thousands", "Sign between groups of three digits, as in 1,234.")] = None
     encoding: Annotated[str | None, _option("--encoding", "Of a text file: utf-8, latin-1, cp1252, ...")] = None
     na_values: Annotated[
         str | None,
@@ -78,6 +79,7 @@ def read_data(data: str, reading: Reading) -> pd.DataFrame:
         data,
         separator={"tab": "\t", "space": r"\s+"}.get(reading.separator or "", reading.separator),
         decimal=reading.decimal,
+        thousands=reading.thousands,
         encoding=reading.encoding,
         na_values=[] if reading.na_values is None else [text.strip() for text in reading.na_values.split(",")],
         columns=reading.columns,
@@ -85,13 +87,13 @@ def read_data(data: str, reading: Reading) -> pd.DataFrame:
     )
 
 
-def complete_rows(data: str, reading: Reading, missing: str) -> Table:
+def complete_rows(data: str, reading: Reading, missing: str, kinds: str | None = None) -> Table:
     """The table behind an argument, for commands whose --missing is not a parameter of one method."""
     from grandag.parameters import check_parameters, one_of
     from grandag.table import as_table
 
     check_parameters({"missing": missing}, {"missing": one_of("error", "drop")})
-    return as_table(read_data(data, reading), missing=missing)
+    return as_table(read_data(data, reading), missing=missing, kinds=kinds)
 
 
 def the_graph(argument: str, other: Any = None) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from grandag.cli.common import KINDS_HELP
 from grandag.methods.registry import find
 
 if TYPE_CHECKING:
@@ -22,10 +23,13 @@ _ELSEWHERE = ("n_jobs", "random_state", "verbose")
 _NAMES = {"random_state": "--seed", "fixed": "The method's options"}
 """What a person calls a parameter, where there is no option of its name."""
 
-_FILES = {"knowledge": "Forbidden and required edges: a file in TOML or Tetrad's format."}
-"""Parameters that are files on the command line, and may be more in Python."""
+_HELP = {
+    "knowledge": ("PATH", "Forbidden and required edges: a file in TOML or Tetrad's format."),
+    "kinds": ("FILE_OR_PAIRS", KINDS_HELP),
+}
+"""Parameters that are files or pairs on the command line, and may be more in Python: what is given, and the help."""
 
-_PANELS = {"knowledge": "Data", "missing": "Data", "standardise": "Data"}
+_PANELS = {"knowledge": "Data", "kinds": "Data", "missing": "Data", "standardise": "Data"}
 
 
 class Given(NamedTuple):
@@ -93,7 +97,7 @@ def _option(name: str, declared: Parameter, preset: str, panel: str) -> inspect.
     value = declared.value_in(preset)
     option, kind = option_of(name), declared.rule
     settings: dict[str, Any] = {
-        "help": _FILES.get(name, declared.description),
+        "help": _HELP[name][1] if name in _HELP else declared.description,
         "rich_help_panel": _PANELS.get(name, panel),
         "show_default": _word(value),
     }
@@ -101,7 +105,7 @@ def _option(name: str, declared: Parameter, preset: str, panel: str) -> inspect.
         annotation: Any = Annotated[bool | None, typer.Option(f"{option}/--no-{option[2:]}", **settings)]
     else:
         parser = functools.partial(_parse, kind)
-        metavar = "PATH" if name in _FILES else _metavar(kind)
+        metavar = _HELP[name][0] if name in _HELP else _metavar(kind)
         annotation = Annotated[Any, typer.Option(option, parser=parser, metavar=metavar, **settings)]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 

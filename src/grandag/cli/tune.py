@@ -73,7 +73,7 @@ def tune(
 
     fixed = given_values(parameters)
     check_output_directory(output, data, fixed.get("knowledge"))
-    table = as_table(read_data(data, reading), missing=fixed.get("missing", "error"))
+    table = as_table(read_data(data, reading), missing=fixed.get("missing", "error"), kinds=fixed.get("kinds"))
     start = time.perf_counter()
     with nullcontext(None) if quiet else progress_lines() as listener:
         result = search(

@@ -118,7 +118,7 @@ def fingerprint(folder: Path) -> str:
     """
     digest = hashlib.sha256()
     for place in dict.fromkeys((Path(__file__).parent, folder)):
-        for path in sorted(place.glob("*.py")):
+        for path in sorted(place.rglob("*.py")):
             digest.update(path.read_bytes())
     return digest.hexdigest()
 

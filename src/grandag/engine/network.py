@@ -4,16 +4,21 @@
 
 All parameters of network j are one row of `Networks.parameters`: the weights of all layers, then the density's
 constants. A bias is the weight of an input that is always 1: column 0 of every weight matrix. The other columns of
-the first layer belong to the active inputs, side by side in the order of `Networks.inputs[j]`, so that a masked input
+the first layer belong to what it reads, side by side in the order of `Networks.reads[j]`, so that a masked input
 costs nothing. Rows of weights are padded to `LANES` with zeros, which stay zero.
 
-A batch has one row per variable, then a row of ones and a row of zeros; inner loops run along it, over the rows of
-the table.
+An input is a variable. What is read of it is the column that its own density is of, or other columns in its place: a
+group of indicators for the labels of a category, all of which are open or masked. Networks have as many outputs and
+constants as their densities need; the rows of parameters are as long as the longest of them.
+
+A batch has one row per column of the table, then a row of ones and a row of zeros; inner loops run along it, over the
+rows of the table.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +27,18 @@ from grandag.engine.compiled import compiled, inlined
 from grandag.engine.density import DENSITIES
 from grandag.engine.vectors import COLUMNS, multiply, multiply_transposed, padded, view
 
-__all__ = ["ACTIVATIONS", "Networks", "Shape", "Workspace", "backward", "forward", "initialise", "new_workspace"]
+__all__ = [
+    "ACTIVATIONS",
+    "Networks",
+    "Shape",
+    "Variable",
+    "Workspace",
+    "backward",
+    "forward",
+    "initialise",
+    "new_workspace",
+    "shape_of",
+]
 
 ACTIVATIONS = {"leaky-relu": 0, "squareplus": 1}
 """Leaky ReLU with slope 0.01 (the paper's), and the smooth (x + sqrt(x^2 + 4)) / 2, which costs as little."""
@@ -30,17 +46,32 @@ ACTIVATIONS = {"leaky-relu": 0, "squareplus": 1}
 LEAKY_SLOPE = 0.01
 
 
+class Variable(NamedTuple):
+    """How a variable takes part: by the density of its own values, and by what other networks read of it."""
+
+    density: str
+    columns: range  # of the rows, for other networks; its own values are in the column of its number
+    outputs: Sequence[float]  # with which training begins
+    constants: Sequence[float]
+
+
 class Shape(NamedTuple):
-    """Sizes of the networks, all alike, as plain numbers for compiled code."""
+    """Sizes of one network, or the largest of them all, as plain numbers for compiled code."""
 
     n_variables: int
+    n_columns: int  # of the rows
+    n_read: int  # columns that any network may read
     n_layers: int  # hidden ones
     n_units: int
     n_outputs: int
     n_constants: int
     activation: int
-    density: int
     path_scale: float = 1.0  # of A_phi, see connectivity.py
+
+
+READS, COLUMNS_OF, DENSITY, OUTPUTS, CONSTANTS = range(5)
+"""In `Networks.sizes`: how many rows of inputs a network reads, how many are read of its variable, the code of its
+density, and how many outputs and constants that has."""
 
 
 class Networks(NamedTuple):
@@ -48,8 +79,10 @@ class Networks(NamedTuple):
 
     shape: Shape
     parameters: np.ndarray  # (d, n_parameters)
-    inputs: np.ndarray  # (d, padded) rows of the batch that network j reads: the ones, its active inputs, zeros
+    inputs: np.ndarray  # (d, padded) from position 1 on, the variables that are active inputs of network j
     n_inputs: np.ndarray  # (d,) how many inputs are active
+    reads: np.ndarray  # (d, padded) rows of the batch that network j reads: the ones, those of its inputs, zeros
+    sizes: np.ndarray  # (d, 5) by network, see below: one array, since passing many costs more than reading them
 
     @property
     def mask(self) -> np.ndarray:
@@ -59,30 +92,42 @@ class Networks(NamedTuple):
             mask[self.inputs[j, 1 : n + 1], j] = True
         return mask
 
+    @property
+    def n_reads(self) -> np.ndarray:
+        """(d,) how many columns each network reads."""
+        return self.sizes[:, READS]
+
+    @property
+    def n_columns(self) -> np.ndarray:
+        """(d,) in how many columns each variable is read."""
+        return self.sizes[:, COLUMNS_OF]
+
     def layers(self, j: int) -> list[np.ndarray]:
         """Weight matrices of network j in double precision, biases in column 0, then active inputs by number."""
-        n_inputs = int(self.n_inputs[j])
+        shape, n_reads = shape_of(self, j), int(self.n_reads[j])
+        inputs = self.inputs[j, 1 : self.n_inputs[j] + 1]
+        by_variable = np.argsort(np.repeat(inputs, self.n_columns[inputs]), kind="stable")
         layers = []
-        for layer in range(self.shape.n_layers + 1):
-            weights = weights_of(self.shape, self.parameters[j], n_inputs, layer).astype(np.float64)
-            n_in = layer_size(self.shape, layer)[1]
-            order = np.argsort(self.inputs[j, 1 : n_inputs + 1]) if layer == 0 else np.arange(n_in)
+        for layer in range(shape.n_layers + 1):
+            weights = weights_of(shape, self.parameters[j], n_reads, layer).astype(np.float64)
+            n_in = layer_size(shape, layer)[1]
+            order = by_variable if layer == 0 else np.arange(n_in)
             layers.append(weights[:, np.concatenate([[0], 1 + order])])
         return layers
 
     def constants(self, j: int) -> np.ndarray:
         """The density's constants of network j, in double precision."""
-        return np.asarray(constants_of(self.shape, self.parameters[j]), dtype=np.float64)
+        return np.asarray(constants_of(shape_of(self, j), self.parameters[j]), dtype=np.float64)
 
     def copy(self) -> Networks:
         """Networks that share nothing with these."""
-        return Networks(self.shape, self.parameters.copy(), self.inputs.copy(), self.n_inputs.copy())
+        return Networks(self.shape, *(array.copy() for array in self[1:]))
 
 
 class Workspace(NamedTuple):
     """Buffers of one thread."""
 
-    batch: np.ndarray  # (d + 2, rows) the table's rows of this batch by variable, ones, zeros
+    batch: np.ndarray  # (columns + 2, rows) the table's rows of this batch by column, ones, zeros
     units: np.ndarray  # (L + 1, units, rows) of each layer: ones, its outputs, zeros
     slope: np.ndarray  # (2, widest layer, rows) derivatives of two neighbouring layers
     log_p: np.ndarray  # (rows,)
@@ -95,60 +140,100 @@ def initialise(
     n_layers: int,
     n_units: int,
     activation: str,
-    density: str,
+    density: str | Sequence[Variable],
     dtype: str,
     rng: np.random.Generator,
     first: np.ndarray | None = None,
     path_scale: float = 1.0,
 ) -> Networks:
-    """Xavier-uniform weights with the leaky ReLU's gain, zero biases, log sigma = 0.
+    """Xavier-uniform weights with the leaky ReLU's gain, biases 0 but for those of outputs, which densities choose.
 
     The bound of a layer is gain * sqrt(6 / (fan_in + fan_out)), gain = sqrt(2 / (1 + 0.01^2)); the first layer's
-    fan-in is the number of variables, whatever the mask. Inputs in `first`, a part of the mask, are listed first.
+    fan-in is the number of columns that may be read, whatever the mask. Inputs in `first`, a part of the mask, are
+    listed first. One density for all stands for variables that are read as they are.
     """
-    output = DENSITIES[density]
     d = mask.shape[0]
-    codes = ACTIVATIONS[activation], output.code
-    shape = Shape(d, n_layers, n_units, output.n_outputs, output.n_constants, *codes, float(path_scale))
-    parameters = np.zeros((d, constants_at(shape) + output.n_constants), dtype=dtype)
-    inputs = np.full((d, padded(d + 1)), d + 1, dtype=np.int32)
-    inputs[:, 0] = d
-    n_inputs = mask.sum(axis=0).astype(np.int64)
-    gain = math.sqrt(2 / (1 + LEAKY_SLOPE**2))
-    for j in range(d):
+    variables = _alike(density, d) if isinstance(density, str) else density
+    n_read = sum(len(variable.columns) for variable in variables)
+    n_rows = max(d, *(variable.columns.stop for variable in variables))
+    sizes = np.array([_sizes(variable) for variable in variables], dtype=np.int64)
+    n_outputs, n_constants = sizes[:, [OUTPUTS, CONSTANTS]].max(axis=0).tolist()
+    code, scale = ACTIVATIONS[activation], float(path_scale)
+    shape = Shape(d, n_rows, n_read, n_layers, n_units, n_outputs, n_constants, code, scale)
+    networks = Networks(
+        shape,
+        parameters=np.zeros((d, constants_at(shape) + shape.n_constants), dtype=dtype),
+        inputs=np.full((d, padded(d + 1)), d + 1, dtype=np.int32),
+        n_inputs=mask.sum(axis=0).astype(np.int64),
+        reads=np.full((d, padded(n_read + 1)), n_rows + 1, dtype=np.int32),
+        sizes=sizes,
+    )
+    for j, variable in enumerate(variables):
         active = np.flatnonzero(mask[:, j])
         if first is not None:
             active = active[np.argsort(~first[active, j], kind="stable")]
-        inputs[j, 1 : n_inputs[j] + 1] = active
-        for layer in range(n_layers + 1):
-            n_out, n_in = layer_size(shape, layer)
-            bound = gain * math.sqrt(6 / (n_in + n_out))
-            n_active = n_inputs[j] if layer == 0 else n_in
-            weights = weights_of(shape, parameters[j], n_inputs[j], layer)
-            weights[:, 1 : n_active + 1] = rng.uniform(-bound, bound, size=(n_out, n_active))
-    return Networks(shape, parameters, inputs, n_inputs)
+        networks.inputs[j, 1 : len(active) + 1] = active
+        read = [n_rows, *(column for i in active.tolist() for column in variables[i].columns)]
+        networks.reads[j, : len(read)] = read
+        networks.sizes[j, READS] = len(read) - 1
+        _draw_weights(networks, variable, j, rng)
+    return networks
+
+
+def _alike(density: str, d: int) -> list[Variable]:
+    law = DENSITIES[density]
+    return [Variable(density, range(j, j + 1), *law.start(np.zeros(1), 0)) for j in range(d)]
+
+
+def _sizes(variable: Variable) -> tuple[int, ...]:
+    """A row of `Networks.sizes` before anything is read."""
+    code = DENSITIES[variable.density].code
+    return 0, len(variable.columns), code, len(variable.outputs), len(variable.constants)
+
+
+def _draw_weights(networks: Networks, variable: Variable, j: int, rng: np.random.Generator) -> None:
+    shape, parameters, n_reads = shape_of(networks, j), networks.parameters[j], networks.n_reads[j]
+    gain = math.sqrt(2 / (1 + LEAKY_SLOPE**2))
+    for layer in range(shape.n_layers + 1):
+        n_out, n_in = layer_size(shape, layer)
+        bound = gain * math.sqrt(6 / (n_in + n_out))
+        n_active = n_reads if layer == 0 else n_in
+        weights = weights_of(shape, parameters, n_reads, layer)
+        weights[:, 1 : n_active + 1] = rng.uniform(-bound, bound, size=(n_out, n_active))
+    weights[:, 0] = variable.outputs
+    constants_of(shape, parameters)[:] = variable.constants
 
 
 def new_workspace(shape: Shape, n_rows: int, dtype: np.dtype) -> Workspace:
     """Buffers for batches of `n_rows`, the constant rows filled in."""
     widest, width = max(shape.n_units, shape.n_outputs), padded(n_rows)
     workspace = Workspace(
-        batch=np.zeros((shape.n_variables + 2, width), dtype),
+        batch=np.zeros((shape.n_columns + 2, width), dtype),
         units=np.zeros((shape.n_layers + 1, padded(widest + 1), width), dtype),
         slope=np.zeros((2, widest, width), dtype),
         log_p=np.zeros(width, dtype),
         all_units=np.arange(padded(widest + 1), dtype=np.int32),
     )
-    workspace.batch[shape.n_variables] = 1
+    workspace.batch[shape.n_columns] = 1
     workspace.units[:, 0] = 1
     return workspace
+
+
+@inlined
+def shape_of(networks, j):
+    """The shape of network j."""
+    shape = networks.shape
+    return Shape(
+        shape.n_variables, shape.n_columns, shape.n_read, shape.n_layers, shape.n_units, networks.sizes[j, OUTPUTS],
+        networks.sizes[j, CONSTANTS], shape.activation, shape.path_scale,
+    )  # fmt: skip
 
 
 @inlined
 def layer_size(shape, layer):
     """(outputs, inputs) of a layer, the constant input not counted; layer 0 reads the table, layer L writes theta."""
     n_out = shape.n_units if layer < shape.n_layers else shape.n_outputs
-    n_in = shape.n_units if layer > 0 else shape.n_variables
+    n_in = shape.n_units if layer > 0 else shape.n_read
     return n_out, n_in
 
 
@@ -157,7 +242,7 @@ def weights_at(shape, layer):
     """Where the weights of a layer start in a row of parameters."""
     if layer == 0:
         return 0
-    first = layer_size(shape, 0)[0] * padded(shape.n_variables + 1)
+    first = layer_size(shape, 0)[0] * padded(shape.n_read + 1)
     return first + (layer - 1) * shape.n_units * padded(shape.n_units + 1)
 
 
@@ -175,10 +260,10 @@ def constants_of(shape, parameters):
 
 
 @inlined
-def weights_of(shape, parameters, n_inputs, layer):
+def weights_of(shape, parameters, n_reads, layer):
     """The weight matrix of a layer as a view (outputs, padded inputs), biases in column 0."""
     n_out, n_in = layer_size(shape, layer)
-    return view(parameters, weights_at(shape, layer), (n_out, padded((n_in if layer > 0 else n_inputs) + 1)))
+    return view(parameters, weights_at(shape, layer), (n_out, padded((n_in if layer > 0 else n_reads) + 1)))
 
 
 @inlined
@@ -190,8 +275,8 @@ def row_of(array, j):
 @inlined
 def rows_read(networks, j):
     """The rows of the batch that network j reads, rounded up with the row of zeros."""
-    width = networks.inputs.shape[1]
-    return view(networks.inputs, j * width, (-(-(networks.n_inputs[j] + 1) // COLUMNS) * COLUMNS,))
+    width = networks.reads.shape[1]
+    return view(networks.reads, j * width, (-(-(networks.sizes[j, READS] + 1) // COLUMNS) * COLUMNS,))
 
 
 @inlined
@@ -211,12 +296,12 @@ def layer_slope(workspace, step, n):
 @compiled
 def forward(networks, workspace, j):
     """Fill `units[0..L]` of network j from the batch; returns theta, a view (outputs, rows of the table)."""
-    shape, n_inputs = networks.shape, networks.n_inputs[j]
+    shape, n_reads = shape_of(networks, j), networks.sizes[j, READS]
     parameters = row_of(networks.parameters, j)
     source, rows = view(workspace.batch, 0, workspace.batch.shape), rows_read(networks, j)
     for layer in range(shape.n_layers + 1):
         n_out = layer_size(shape, layer)[0]
-        multiply(layer_units(workspace, layer, 1, n_out), weights_of(shape, parameters, n_inputs, layer), source, rows)
+        multiply(layer_units(workspace, layer, 1, n_out), weights_of(shape, parameters, n_reads, layer), source, rows)
         if layer < shape.n_layers:
             activate(shape.activation, layer_units(workspace, layer, 1, n_out))
         source, rows = layer_units(workspace, layer, 0, n_out + 1), view(workspace.all_units, 0, (n_out + 1,))
@@ -230,7 +315,7 @@ def backward(networks, workspace, gradient, j):
     `workspace.slope[0]` holds the derivatives with respect to theta. Returns the derivatives with respect to the
     first layer's outputs before the activation.
     """
-    shape, n_inputs = networks.shape, networks.n_inputs[j]
+    shape, n_reads = shape_of(networks, j), networks.sizes[j, READS]
     parameters, last = row_of(networks.parameters, j), shape.n_layers
     for step in range(last):
         layer = last - step
@@ -239,11 +324,11 @@ def backward(networks, workspace, gradient, j):
         n_read = -(-(n_in + 1) // COLUMNS) * COLUMNS
         units_below = layer_units(workspace, layer - 1, 0, n_read)
         read = view(workspace.all_units, 0, (n_read,))
-        multiply_transposed(weights_of(shape, gradient, n_inputs, layer), slope, units_below, read)
-        multiply_by_transpose(slope_below, weights_of(shape, parameters, n_inputs, layer), slope, workspace.all_units)
+        multiply_transposed(weights_of(shape, gradient, n_reads, layer), slope, units_below, read)
+        multiply_by_transpose(slope_below, weights_of(shape, parameters, n_reads, layer), slope, workspace.all_units)
         multiply_by_activation_slope(shape.activation, slope_below, layer_units(workspace, layer - 1, 1, n_in))
     slope, rows = layer_slope(workspace, last, layer_size(shape, 0)[0]), rows_read(networks, j)
-    first_gradient = weights_of(shape, gradient, n_inputs, 0)
+    first_gradient = weights_of(shape, gradient, n_reads, 0)
     multiply_transposed(first_gradient, slope, workspace.batch, rows)
     clear_columns(first_gradient, rows.size)
     return slope

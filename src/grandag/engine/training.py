@@ -12,26 +12,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from grandag.engine.acyclicity import Components, Powers, acyclicity, find_components, new_components, new_powers
 from grandag.engine.compiled import compiled, inlined
-from grandag.engine.connectivity import add_connectivity_gradient, connectivity
+from grandag.engine.connectivity import add_connectivity_gradient, connectivity, scatter
 from grandag.engine.cycles import Cycles, follow_eigenvectors, list_children, long_cycles, new_cycles, short_cycles
 from grandag.engine.density import log_density, log_density_slope
 from grandag.engine.network import (
+    COLUMNS_OF,
+    DENSITY,
+    READS,
     Networks,
     Workspace,
     backward,
     clear_columns,
+    constants_at,
     constants_of,
     forward,
     layer_slope,
     multiply_by_transpose,
     new_workspace,
     row_of,
+    shape_of,
     weights_at,
     weights_of,
 )
@@ -87,7 +92,7 @@ class Worker(NamedTuple):
     generator: np.ndarray
     permutation: np.ndarray
     gradient: np.ndarray  # of one network, by parameter
-    column_slope: np.ndarray  # (lambda + mu h) dh / dA_ij by position i in the inputs of one network
+    column_slope: np.ndarray  # (lambda + mu h) dh / dA_ij by column that one network reads
     right: np.ndarray  # (L + 1, units), see connectivity.py
 
 
@@ -96,7 +101,7 @@ class State(NamedTuple):
 
     mean_square: np.ndarray  # of the gradient, by parameter: the state of RMSprop
     A: np.ndarray  # (d, d) A_phi, 1 for inputs that are never masked
-    column: np.ndarray  # (d, d) A_ij in row j, by position i in the inputs of network j
+    column: np.ndarray  # (d, columns read) A_ij in row j, by position i in the inputs of network j
     left: np.ndarray  # (d, L + 1, units), see connectivity.py
     components: Components
     by_cycles: bool  # h counts cycles, instead of the exponential
@@ -143,7 +148,7 @@ class Trainer:
                 generator=generator.copy(),
                 permutation=np.arange(len(rows), dtype=np.int32),
                 gradient=np.zeros(networks.parameters.shape[1], dtype),
-                column_slope=np.zeros(padded(d + 1), dtype),
+                column_slope=np.zeros(padded(shape.n_read + 1), dtype),
                 right=np.zeros(products, dtype),
             )
             for _ in range(n_threads)
@@ -151,7 +156,7 @@ class Trainer:
         self.state = State(
             mean_square=np.zeros_like(networks.parameters),
             A=np.zeros((d, d), dtype),
-            column=np.zeros((d, padded(d + 1)), dtype),
+            column=np.zeros((d, padded(shape.n_read + 1)), dtype),
             left=np.zeros((d, *products), dtype),
             components=new_components(d),
             by_cycles=by_cycles,
@@ -193,8 +198,8 @@ class Trainer:
         return self.n_left
 
     def _iterations_per_call(self) -> int:
-        shape, n_inputs = self.networks.shape, self.networks.n_inputs
-        n_multiplications = shape.n_units * (n_inputs.sum() + n_inputs.size * shape.n_units) * self.batch_size
+        shape, n_reads = self.networks.shape, self.networks.n_reads
+        n_multiplications = shape.n_units * (n_reads.sum() + n_reads.size * shape.n_units) * self.batch_size
         return max(1, int(_MULTIPLICATIONS_PER_CALL / (n_multiplications + 1)))
 
     def sum_of_weights(self) -> float:
@@ -244,9 +249,8 @@ def iterate(thread, n_threads, worker, networks, state, rows, batch_size, object
                 )
                 if n_small > 0:
                     drop_inputs(
-                        networks, state.mean_square, state.A, state.column, first_small, objective.mask_threshold,
-                        n_small, j,
-                    )  # fmt: skip
+                        networks, state.mean_square, state.A, state.column, first_small, objective.mask_threshold, j
+                    )
                     state.mask_has_changed[j] = True
                 fill_adjacency(networks, state, j)
         wait(state.barrier, n_threads)
@@ -258,13 +262,13 @@ def iterate(thread, n_threads, worker, networks, state, rows, batch_size, object
 
 @compiled
 def first_network(networks, thread, n_threads):
-    """The first of a thread's networks: all threads have about the same number of open inputs and hidden units."""
+    """The first of a thread's networks: all threads have about the same number of columns read and hidden units."""
     d, n_units = networks.shape.n_variables, networks.shape.n_units
-    before, part = 0, (networks.n_inputs.sum() + d * n_units) * thread
+    before, part = 0, (networks.sizes[:, READS].sum() + d * n_units) * thread
     for j in range(d):
         if before * n_threads >= part:
             return j
-        before += networks.n_inputs[j] + n_units
+        before += networks.sizes[j, READS] + n_units
     return d
 
 
@@ -319,21 +323,21 @@ def load_batch(rows, chosen, batch):
 @compiled
 def fill_likelihood_gradient(networks, workspace, gradient, n_rows, j):
     """gradient = derivatives of sum_b log p_j; returns the mean log-likelihood."""
-    shape = networks.shape
+    shape, density = shape_of(networks, j), networks.sizes[j, DENSITY]
     outputs = forward(networks, workspace, j)
-    x, ones = row_of(workspace.batch, j), row_of(workspace.batch, shape.n_variables)
+    x, ones = row_of(workspace.batch, j), row_of(workspace.batch, shape.n_columns)
     constants = constants_of(shape, row_of(networks.parameters, j))
-    log_density(shape.density, x, outputs, constants, n_rows, workspace.log_p)
+    log_density(density, x, outputs, constants, n_rows, workspace.log_p)
     slope = layer_slope(workspace, 0, shape.n_outputs)
     clear_columns(slope, n_rows)
-    log_density_slope(shape.density, x, outputs, constants, n_rows, slope, constants_of(shape, gradient))
+    log_density_slope(density, x, outputs, constants, n_rows, slope, constants_of(shape, gradient))
     backward(networks, workspace, gradient, j)
     return dot(workspace.log_p, ones) / n_rows
 
 
 @inlined
 def fill_column_slope(networks, state, factor, pull, j, column_slope):
-    """column_slope[p] = factor * dh / dA_ij + pull for the p-th input i; outside the component of j, on no cycle, pull.
+    """factor * dh / dA_ij + pull for the columns of input i; outside the component of j, on no cycle, pull.
 
     It is 0 for inputs that are never masked, whose entry of A does not depend on their weights.
     """
@@ -347,7 +351,10 @@ def fill_column_slope(networks, state, factor, pull, j, column_slope):
             column_slope[p] += number(factor) * state.cycles.slope[j, p]
         else:
             column_slope[p] += number(factor) * state.exponential[j, i]
-    for p in range(n + 1, padded(n + 1)):
+    n_reads = networks.sizes[j, READS]
+    if n_reads > n:
+        scatter(networks, column_slope, j)
+    for p in range(n_reads + 1, padded(n_reads + 1)):
         column_slope[p] = 0
 
 
@@ -370,10 +377,11 @@ def fill_adjacency(networks, state, j):
 @inlined
 def step(networks, mean_squares, gradient, scale, learning_rate, j):
     """RMSprop on the parameters of network j: the first layer's active columns, then all the rest."""
-    n_first = weights_of(networks.shape, gradient, networks.n_inputs[j], 0).size
-    rest, n_parameters = weights_at(networks.shape, 1), gradient.size
-    for start, n in ((0, n_first), (rest, n_parameters - rest)):
-        at = j * n_parameters + start
+    shape = shape_of(networks, j)
+    n_first = weights_of(shape, gradient, networks.sizes[j, READS], 0).size
+    rest, end = weights_at(shape, 1), constants_at(shape) + shape.n_constants
+    for start, n in ((0, n_first), (rest, end - rest)):
+        at = j * gradient.size + start
         parameters, mean_square = view(networks.parameters, at, (n,)), view(mean_squares, at, (n,))
         rmsprop(parameters, view(gradient, start, (n,)), scale, mean_square, learning_rate)
 
@@ -388,24 +396,31 @@ def count_small(column, first, n_inputs, threshold):
 
 
 @compiled
-def drop_inputs(networks, mean_squares, A, columns, first, threshold, n_dropped, j):
-    """Mask the `n_dropped` inputs from position `first` on with A_ij <= threshold; those that stay move together."""
-    shape, n = networks.shape, networks.n_inputs[j]
-    column, inputs = row_of(columns, j), row_of(networks.inputs, j)
-    kept = np.zeros(n + 1 - n_dropped, np.int64)
-    k = 1
+def drop_inputs(networks, mean_squares, A, columns, first, threshold, j):
+    """Mask the inputs from position `first` on with A_ij <= threshold; those that stay move together."""
+    shape, n, n_reads = shape_of(networks, j), networks.n_inputs[j], networks.sizes[j, READS]
+    column, inputs, reads = row_of(columns, j), row_of(networks.inputs, j), row_of(networks.reads, j)
+    kept = np.zeros(n_reads + 1, np.int64)
+    n_kept, n_kept_reads, q = 0, 0, 1
     for p in range(1, n + 1):
+        i = inputs[p]
         if p >= first and column[p] <= threshold:
-            A[inputs[p], j] = 0
+            A[i, j] = 0
         else:
-            kept[k] = p
-            k += 1
+            n_kept += 1
+            inputs[n_kept] = i
+            for k in range(q, q + networks.sizes[i, COLUMNS_OF]):
+                n_kept_reads += 1
+                kept[n_kept_reads] = k
+        q += networks.sizes[i, COLUMNS_OF]
     for array in (networks.parameters, mean_squares):
         row = row_of(array, j)
-        keep_columns(weights_of(shape, row, n, 0), weights_of(shape, row, n - n_dropped, 0), kept)
-    for p in range(1, n + 1):
-        inputs[p] = inputs[kept[p]] if p < kept.size else shape.n_variables + 1
-    networks.n_inputs[j] = n - n_dropped
+        keep_columns(
+            weights_of(shape, row, n_reads, 0), weights_of(shape, row, n_kept_reads, 0), kept[: n_kept_reads + 1]
+        )
+    for q in range(1, n_reads + 1):
+        reads[q] = reads[kept[q]] if q <= n_kept_reads else shape.n_columns + 1
+    networks.n_inputs[j], networks.sizes[j, READS] = n_kept, n_kept_reads
 
 
 @compiled
@@ -421,7 +436,7 @@ def weighted_adjacency(networks: Networks) -> np.ndarray:
     shape = networks.shape
     A = np.zeros((shape.n_variables,) * 2, networks.parameters.dtype)
     left = np.zeros((shape.n_layers + 1, padded(max(shape.n_units, shape.n_outputs) + 1)), A.dtype)
-    column = np.zeros(padded(shape.n_variables + 1), A.dtype)
+    column = np.zeros(padded(shape.n_read + 1), A.dtype)
     for j, n in enumerate(networks.n_inputs):
         connectivity(networks, left, column, j)
         A[networks.inputs[j, 1 : n + 1], j] = column[1 : n + 1]
@@ -436,19 +451,34 @@ def mean_log_likelihood(networks: Networks, rows: np.ndarray, n_threads: int = 1
 
 
 def expected_jacobian(networks: Networks, rows: np.ndarray, n_threads: int = 1) -> np.ndarray:
-    """J_ij = mean over the rows of |d log p_j / d x_i| through the network's inputs (x_j's own argument is fixed)."""
+    """J_ij = mean over the rows of |d log p_j / d x_i| through the network's inputs (x_j's own argument is fixed).
+
+    A label has no derivative: of an input that is read as indicators, J_ij is the mean absolute change of log p_j when
+    its label is replaced by that of a row drawn at random.
+    """
+    rows = np.ascontiguousarray(rows, dtype=networks.parameters.dtype)
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    share = np.where(low < high, (rows == high).mean(axis=0), 0.0)
     sums = np.zeros((networks.shape.n_variables,) * 2)
-    _over_blocks(sum_absolute_slopes, networks, rows, sums, n_threads)
+    _over_blocks(sum_absolute_slopes, networks, rows, sums, n_threads, Indicators(low, high, share))
     return sums / len(rows)
 
 
+class Indicators(NamedTuple):
+    """By column: the values of an indicator for other labels and for its own, and the share of rows with the latter."""
+
+    low: np.ndarray
+    high: np.ndarray
+    share: np.ndarray
+
+
 def _over_blocks(
-    function: Callable[..., None], networks: Networks, rows: np.ndarray, sums: np.ndarray, n_threads: int
+    function: Callable[..., None], networks: Networks, rows: np.ndarray, sums: np.ndarray, n_threads: int, *others: Any
 ) -> None:
     shape, dtype = networks.shape, networks.parameters.dtype
     rows = np.ascontiguousarray(rows, dtype=dtype)
     workspaces = [new_workspace(shape, _BLOCK_ROWS, dtype) for _ in range(n_threads)]
-    run_together(function, workspaces, networks, rows, sums)
+    run_together(function, workspaces, networks, rows, sums, *others)
 
 
 @compiled
@@ -470,31 +500,68 @@ def sum_log_likelihood(thread, n_threads, workspace, networks, rows, sums):
         n = load_block(rows, start, workspace.batch)
         workspace.log_p[:] = 0
         for j in range(first, last):
-            outputs = forward(networks, workspace, j)
-            constants = constants_of(shape, row_of(networks.parameters, j))
-            log_density(shape.density, row_of(workspace.batch, j), outputs, constants, n, workspace.log_p)
-            sums[j] += dot(workspace.log_p, row_of(workspace.batch, shape.n_variables))
+            fill_log_density(networks, workspace, n, j, workspace.log_p)
+            sums[j] += dot(workspace.log_p, row_of(workspace.batch, shape.n_columns))
+
+
+@inlined
+def fill_log_density(networks, workspace, n_rows, j, log_p):
+    """log_p[b] = log p_j of the b-th row of the batch."""
+    outputs = forward(networks, workspace, j)
+    constants = constants_of(shape_of(networks, j), row_of(networks.parameters, j))
+    log_density(networks.sizes[j, DENSITY], row_of(workspace.batch, j), outputs, constants, n_rows, log_p)
 
 
 @compiled
-def sum_absolute_slopes(thread, n_threads, workspace, networks, rows, sums):
+def sum_absolute_slopes(thread, n_threads, workspace, networks, rows, sums, indicators):
     """sums[i, j] += sum over the rows of |d log p_j / d x_i|, for the networks of this thread."""
-    shape = networks.shape
-    first, last = share(shape.n_variables, thread, n_threads)
+    first, last = share(networks.shape.n_variables, thread, n_threads)
     gradient = np.zeros(networks.parameters.shape[1], networks.parameters.dtype)
     input_slope = np.zeros_like(workspace.batch)
     for start in range(0, rows.shape[0], _BLOCK_ROWS):
         n = load_block(rows, start, workspace.batch)
         for j in range(first, last):
-            n_inputs, parameters = networks.n_inputs[j], row_of(networks.parameters, j)
-            outputs = forward(networks, workspace, j)
+            shape, n_reads, density = shape_of(networks, j), networks.sizes[j, READS], networks.sizes[j, DENSITY]
+            parameters, outputs = row_of(networks.parameters, j), forward(networks, workspace, j)
             slope = layer_slope(workspace, 0, shape.n_outputs)
             clear_columns(slope, n)
             x, constants = row_of(workspace.batch, j), constants_of(shape, parameters)
-            log_density_slope(shape.density, x, outputs, constants, n, slope, constants_of(shape, gradient))
+            log_density_slope(density, x, outputs, constants, n, slope, constants_of(shape, gradient))
             first_slope = backward(networks, workspace, gradient, j)
-            here = view(input_slope, 0, (n_inputs, input_slope.shape[1]))
-            multiply_by_transpose(here, weights_of(shape, parameters, n_inputs, 0), first_slope, workspace.all_units)
-            for p in range(n_inputs):
-                for b in range(n):
-                    sums[networks.inputs[j, p + 1], j] += abs(input_slope[p, b])
+            here = view(input_slope, 0, (n_reads, input_slope.shape[1]))
+            multiply_by_transpose(here, weights_of(shape, parameters, n_reads, 0), first_slope, workspace.all_units)
+            q = 0
+            for p in range(1, networks.n_inputs[j] + 1):
+                i = networks.inputs[j, p]
+                if networks.sizes[i, COLUMNS_OF] == 1:
+                    for b in range(n):
+                        sums[i, j] += abs(input_slope[q, b])
+                else:
+                    sums[i, j] += sum_of_changes(networks, workspace, rows, start, n, indicators, j, p, q + 1)
+                q += networks.sizes[i, COLUMNS_OF]
+
+
+@compiled
+def sum_of_changes(networks, workspace, rows, start, n, indicators, j, p, first):
+    """Sum over the block of E |log p_j(x_j | another label) - log p_j(x_j | its own)|, by labels and their shares.
+
+    The label is that of input p, whose columns network j reads from position `first` on.
+    """
+    column, n_labels = networks.reads[j, first], networks.sizes[networks.inputs[j, p], COLUMNS_OF]
+    own, other, total = np.zeros_like(workspace.log_p), np.zeros_like(workspace.log_p), 0.0
+    fill_log_density(networks, workspace, n, j, own)
+    for label in range(n_labels):
+        if indicators.share[column + label] == 0:
+            continue
+        for k in range(n_labels):
+            c = column + k
+            workspace.batch[c, :n] = indicators.high[c] if k == label else indicators.low[c]
+        fill_log_density(networks, workspace, n, j, other)
+        change = 0.0
+        for b in range(n):
+            change += abs(other[b] - own[b])
+        total += indicators.share[column + label] * change
+    for k in range(n_labels):
+        for b in range(n):
+            workspace.batch[column + k, b] = rows[start + b, column + k]
+    return total

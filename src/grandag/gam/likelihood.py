@@ -33,7 +33,7 @@ from grandag.gam.basis import spline_basis
 from grandag.gam.families import FAMILIES, Derivatives, Family
 from grandag.gam.regression import basis_size, column_number
 from grandag.gam.smooth_test import smooth_p_value
-from grandag.table import TableError, as_table
+from grandag.table import Table, TableError, as_table
 
 __all__ = ["DISCRETE", "LikelihoodFit", "LikelihoodTable"]
 
@@ -79,7 +79,7 @@ class LikelihoodTable:
     """
 
     def __init__(self, X: Any, kinds: Sequence[str]) -> None:
-        table = as_table(X, min_columns=1)
+        table = X if isinstance(X, Table) else as_table(X, numbers_only=True, min_columns=1)
         self.values, self.names, self.kinds = table.values, table.names, tuple(kinds)
         self.n_rows, self.n_columns = self.values.shape
         if len(self.kinds) != self.n_columns:

@@ -72,7 +72,7 @@ class SplineTable:
     """
 
     def __init__(self, X: Any, *, depends_on_units: bool = True) -> None:
-        table = as_table(X, min_columns=1)
+        table = as_table(X, min_columns=1, numbers_only=True)
         for j in np.flatnonzero(constant_columns(table.values)):
             raise TableError(f"Column {table.names[j]!r} is constant: leave it out, no curve can depend on it.")
         self.values, self.names, self.depends_on_units = table.values, table.names, depends_on_units

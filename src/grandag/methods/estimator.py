@@ -32,9 +32,10 @@ from grandag.diagnostics import (
 from grandag.drawing import Drawing
 from grandag.engine.compiled import announcing_compilation
 from grandag.graph import topological_order
+from grandag.kinds import LABELLED, ColumnKind
 from grandag.knowledge import Knowledge
 from grandag.learned import DoubtWarning, Learn, Learned, NotConvergedWarning, TrainingError
-from grandag.methods.registry import name_of
+from grandag.methods.registry import methods_that_take, name_of
 from grandag.methods.stages.explained import explained
 from grandag.methods.stages.linear_gaussian import LinearConditional
 from grandag.methods.storage import save
@@ -54,7 +55,7 @@ from grandag.progress import Listener, progress_line
 from grandag.resampling import confidence
 from grandag.table import MANY_ROWS, Table, TableError, as_table, constant_columns, quartiles
 from grandag.table_diagnostics import discrete_columns, order_concerns, table_concerns
-from grandag.wording import counted, levels_to_the_user
+from grandag.wording import counted, levels_to_the_user, some
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -105,6 +106,9 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     learn: ClassVar[Learn]
     conditional: ClassVar[Any] = LinearConditional
     """The class of the conditionals that `learn` returns, or a union of classes; constant columns have their own."""
+    takes: ClassVar[frozenset[str]] = frozenset({"continuous"})
+    """Kinds of columns that the method makes use of. Counts, and labels that are numbers, as 0 and 1, it gets as plain
+    numbers; columns of other labels are refused."""
     checks_noise: ClassVar[bool] = True
     """Look at the noise at the end of a fit; where that would take longer than the fit, `check_noise` is for users."""
     quick_up_to: ClassVar[int] = 0
@@ -120,6 +124,12 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     )
     missing: str = parameter(
         "error", one_of("error", "drop"), "Rows with missing or infinite values: stop with an error, or drop them."
+    )
+    kinds: Any = parameter(
+        None,
+        parameters.kinds,
+        "Kinds of columns (continuous, heavy-tailed, binary, categorical, count) by name or pattern, where they shall "
+        "not be decided from the values: a dictionary, a file in TOML or JSON, or pairs, 'smoker=binary, q*=count'.",
     )
     verbose: bool = parameter(False, boolean, "Show a progress line on a terminal or in a notebook.")
 
@@ -150,7 +160,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         declared = parameters_of(type(self))
         check_parameters(values, {name: parameter.rule for name, parameter in declared.items()})
         check_unused(values, declared)
-        table = as_table(X, missing=self.missing)
+        table = self._usable(as_table(X, missing=self.missing, kinds=self.kinds))
         with announcing_compilation(), one_blas_thread(), self._listening(listener) as heard:
             learned = self._learn_from(table, values, held_out, heard)
         self._keep(learned, has_own_names=table.has_own_names)
@@ -167,6 +177,15 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             warnings.warn(message, DoubtWarning, stacklevel=levels_to_the_user())
         return self
 
+    def _usable(self, table: Table) -> Table:
+        """The table as the method takes it: numbers in the place of labels that it cannot use."""
+        if set(table.kinds) <= self.takes:
+            return table
+        name, able = type(self).__name__, ", ".join(methods_that_take("categorical"))
+        usable = table.as_numbers(self.takes, f"{name} takes numbers only; methods that take labels are {able}")
+        changed = [repr(table.names[j]) for j, kind in enumerate(table.kinds) if kind not in self.takes]
+        return replace(usable, notes=(*table.notes, f"{name} takes for plain numbers: {some(changed)}."))
+
     def _learn_from(self, table: Table, values: Mapping[str, Any], held_out: Any, listener: Listener | None) -> Learned:
         """Learn from the columns that vary, then put in the others and what there is to know about the table."""
         is_constant = constant_columns(table.values)
@@ -175,11 +194,14 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         knowledge = Knowledge.of(self.knowledge).masks(table.names).without(is_constant, table.names)
         varying = table.select(~is_constant) if is_constant.any() else table
         if held_out is not None:
-            held_out = _like(held_out, table, self.missing, type(self).__name__).values[:, ~is_constant]
+            held_out = _like(
+                held_out, table.names, table.columns, table.has_own_names, self.missing, type(self).__name__
+            ).values[:, ~is_constant]
         config = self.config_type()(**{name: values[name] for name in parameters_of(self.config_type())})
         learned = type(self).learn(varying, knowledge, config, self._generator(), listener, held_out)
         learned = learned.with_shares(explained(varying, learned.dag))
         learned = learned.with_constants(table.names, np.where(is_constant, table.values[0], np.nan))
+        learned = replace(learned, columns=table.columns)
         concerns = _concerns(learned, table, varying, checks_noise=self.checks_noise)
         values = {**learned.values, "observed": quartiles(table)}
         notes = (*_notes(learned, table), *learned.notes)
@@ -341,7 +363,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         """New rows of the learned distribution."""
         return self.model_.sample(n, random_state)
 
-    def intervene(self, values: Mapping[str, float]) -> CausalModel:
+    def intervene(self, values: Mapping[str, Any]) -> CausalModel:
         """The model in which these variables have been set: `intervene({"PKA": 2.0}).sample(n)`, `.mean()`."""
         return self.model_.intervene(values)
 
@@ -368,7 +390,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             n_jobs: Processes for the refits, -1 for all cores.
             cluster: Address of a Dask scheduler whose workers refit instead of this machine.
             random_state: Seed of the refits and of the draws behind the means.
-            options: `low`, `high`, `level` and `n` of `CausalModel.average_effect`.
+            options: `low`, `high`, `label`, `level` and `n` of `CausalModel.average_effect`.
         """
         model = self.model_
         if resamples is None:
@@ -389,7 +411,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         return self.model_.log_prob(X, missing=self.missing)
 
     def residuals(self, X: Any, *, standardised: bool = False) -> pd.DataFrame:
-        """Each value minus its mean given its parents; `standardised` divides by its standard deviation."""
+        """Each value minus its mean given its parents; see `CausalModel.residuals` for labels and counts."""
         return self.model_.residuals(X, standardised=standardised, missing=self.missing)
 
     def check_noise(self, X: Any) -> pd.DataFrame:
@@ -397,7 +419,10 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         return self.model_.check_noise(X, missing=self.missing)
 
     def predict(self, X: Any, target: str | None = None) -> Any:
-        """The mean of the target given its parents in X; without a target, of every variable given its own."""
+        """The mean of the target given its parents in X; without a target, of every variable given its own.
+
+        Of labels, it is the probability of each.
+        """
         if target is None:
             X = self._like_training(X, self.missing)
         return self.model_.predict(X, target, missing=self.missing)
@@ -431,8 +456,8 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     def _like_training(self, X: Any, missing: str) -> Table:
         """The rows of X, which must have the columns of the training table in the same order."""
         learned = self._fitted()
-        training = Table(np.empty((0, len(learned.names))), learned.names, hasattr(self, "feature_names_in_"))
-        return _like(X, training, missing, type(self).__name__)
+        has_own_names = hasattr(self, "feature_names_in_")
+        return _like(X, learned.names, learned.columns, has_own_names, missing, type(self).__name__)
 
 
 @estimator
@@ -449,17 +474,19 @@ class StochasticLearner(StructureLearner):
         return as_generator(self.random_state)
 
 
-def _like(X: Any, training: Table, missing: str, estimator: str) -> Table:
+def _like(
+    X: Any, names: tuple[str, ...], columns: Sequence[ColumnKind], has_own_names: bool, missing: str, estimator: str
+) -> Table:
     """The rows of X, checked to have the columns of the training table."""
-    table = as_table(X, missing=missing, min_rows=1, min_columns=1)
-    if len(table.names) != len(training.names):
+    table = as_table(X, missing=missing, kinds=columns or None, min_rows=1, min_columns=1)
+    if len(table.names) != len(names):
         raise TableError(
-            f"X has {len(table.names)} features, but {estimator} is expecting {len(training.names)} features as input."
+            f"X has {len(table.names)} features, but {estimator} is expecting {len(names)} features as input."
         )
-    if table.has_own_names and training.has_own_names and table.names != training.names:
+    if table.has_own_names and has_own_names and table.names != names:
         raise TableError(
             "The feature names should match those that were passed during fit: X has the columns "
-            f"{', '.join(table.names[:10])}, the model {', '.join(training.names[:10])}; give them in this order."
+            f"{', '.join(table.names[:10])}, the model {', '.join(names[:10])}; give them in this order."
         )
     return table
 
@@ -480,6 +507,7 @@ def _notes(learned: Learned, table: Table) -> list[str]:
 def _concerns(learned: Learned, table: Table, varying: Table, *, checks_noise: bool) -> tuple[Concern, ...]:
     """Reasons to doubt the result, from columns, graph and noise, and from the method itself."""
     copies = copy_concerns(varying)
+    ordered = table.select(np.array(table.kinds) != "categorical")  # codes have no order of their own
     known = [concern.variables for concern in copies]
     model = learned.model
     of_table = table_concerns(varying)
@@ -489,14 +517,17 @@ def _concerns(learned: Learned, table: Table, varying: Table, *, checks_noise: b
         odd = [name for concern in of_table if concern.kind in _OUT_OF_ORDER for name in concern.variables]
         order = order_concerns(residuals.to_numpy(), table.names, odd)
     if model is not None and checks_noise:
-        discrete = np.array(table.names, dtype=object)[discrete_columns(table.values)]
-        noise = noise_concerns(model.check_noise(table), tuple(discrete))
+        is_discrete = discrete_columns(table.values)
+        discrete = [name for name, few, kind in zip(table.names, is_discrete, table.kinds, strict=True)
+                    if kind in LABELLED or (few and kind == "continuous")]  # fmt: skip
+        others = [name for name, kind in zip(table.names, table.kinds, strict=True) if kind != "continuous"]
+        noise = noise_concerns(model.check_noise(table), discrete, others)
     return (
         *constant_concerns(table.values, table.names),
         *copies,
         *of_table,
         *learned.concerns,
-        *column_concerns(table.values, table.names, known),
+        *column_concerns(ordered.values, ordered.names, known),
         *isolated_concerns(table.values, learned.adjacency, table.names),
         *graph_concerns(learned.dag, table.names, len(table.values)),
         *order,

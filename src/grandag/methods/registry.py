@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["METHODS", "Method", "build", "find", "name_of"]
+__all__ = ["METHODS", "Method", "build", "find", "methods_that_take", "name_of"]
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,11 @@ def find(method: str) -> Method:
             "method", f"must be one of {', '.join(METHODS)}; got {method!r}{suggestion(method, list(METHODS))}"
         )
     return METHODS[method]
+
+
+def methods_that_take(kind: str) -> list[str]:
+    """The names of the methods that make use of a kind of columns."""
+    return [name for name, entry in METHODS.items() if kind in entry.estimator().takes]
 
 
 def build(method: str, parameters: Mapping[str, Any], *, preset: str = "default", seed: int | None = None) -> Any:

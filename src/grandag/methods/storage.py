@@ -23,6 +23,7 @@ import pandas as pd
 from grandag.diagnostics import Concern
 from grandag.graph import is_acyclic
 from grandag.incoming import read_arrays
+from grandag.kinds import KINDS, LABELLED, ColumnKind
 from grandag.knowledge import Knowledge
 from grandag.learned import Convergence, Learned
 from grandag.methods.registry import find
@@ -33,7 +34,7 @@ from grandag.writing import replacing
 
 __all__ = ["load", "save"]
 
-_FORMAT = 3
+_FORMAT = 4
 
 _MATRICES = ("edge_facts", "matrices")
 
@@ -51,6 +52,7 @@ def save(
         "names": list(learned.names),
         "has_own_names": has_own_names,
         "kind": learned.kind,
+        "columns": [asdict(column) for column in learned.columns],
         "values": values,
         "convergence": None if learned.convergence is None else asdict(learned.convergence),
         "has_conditionals": learned.conditionals is not None,
@@ -201,7 +203,7 @@ def _check_format(meta: Any) -> None:
     _require(meta["format"] == _FORMAT, "it has an older format: fit the model again")
     kinds = {
         "method": str, "parameters": dict, "names": list, "has_own_names": bool, "kind": str, "values": dict,
-        "has_conditionals": bool, "notes": list, "concerns": list,
+        "has_conditionals": bool, "notes": list, "concerns": list, "columns": list,
     }  # fmt: skip
     for name, kind in kinds.items():
         _require(isinstance(meta.get(name), kind), f"its {name} are missing or of another type")
@@ -237,6 +239,7 @@ def _learned(meta: Mapping[str, Any], tree: Tree, conditional: Any) -> Learned:
         convergence=None if convergence is None else _record(Convergence, convergence),
         trace=_frame(tree["trace"]) if "trace" in tree else None,
         notes=tuple(meta["notes"]),
+        columns=tuple(_record(ColumnKind, {**record, "labels": tuple(record["labels"])}) for record in meta["columns"]),
         concerns=tuple(
             _record(Concern, {**record, "variables": tuple(record["variables"])}) for record in meta["concerns"]
         ),
@@ -259,12 +262,20 @@ def _conditionals(tree: Tree, conditional: Any) -> tuple[Conditional, ...]:
     return tuple(_built(tree[str(node)], Fixed | conditional) for node in range(len(tree)))
 
 
+def _is_kind(column: ColumnKind) -> bool:
+    """A known kind, with different texts as labels if it is one of labels."""
+    are_texts = all(isinstance(label, str) for label in column.labels)
+    has_labels = 0 < len(set(column.labels)) == len(column.labels) if column.kind in LABELLED else not column.labels
+    return column.kind in KINDS and are_texts and has_labels
+
+
 def _check(learned: Learned, estimator: Any) -> None:
     """Do all arrays have the shapes that names and graph imply, and the values that the method needs?"""
     d = len(learned.names)
     _require(
         learned.adjacency.dtype == bool and learned.adjacency.shape == (d, d), "its graph is no matrix of its names"
     )
+    _require(len(learned.columns) == d and all(map(_is_kind, learned.columns)), "its kinds of columns are not right")
     _require(not learned.adjacency.diagonal().any(), "its graph has a loop")
     _require(is_acyclic(learned.dag), "its graph has a cycle")
     _require(learned.strength.shape == (d, d), "its strengths are no matrix of its names")

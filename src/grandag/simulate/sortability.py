@@ -28,7 +28,7 @@ def varsortability(data: Any, adjacency: np.ndarray) -> float:
     >>> float(varsortability([[0.0, 0.0], [1.0, 3.0]], np.array([[False, True], [False, False]])))
     1.0
     """
-    values = as_table(data, min_rows=2).values
+    values = as_table(data, min_rows=2, numbers_only=True).values
     return _sortability(values.var(axis=0), adjacency)
 
 
@@ -37,7 +37,7 @@ def r2_sortability(data: Any, adjacency: np.ndarray) -> float:
 
     Needs more rows than columns, and no variable that is constant or a combination of others.
     """
-    values = as_table(data, min_rows=2).values
+    values = as_table(data, min_rows=2, numbers_only=True).values
     with np.errstate(invalid="ignore", divide="ignore"):
         correlation = np.corrcoef(values, rowvar=False)
     if len(values) <= len(correlation) or np.linalg.matrix_rank(np.nan_to_num(correlation)) < len(correlation):

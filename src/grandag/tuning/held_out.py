@@ -99,7 +99,7 @@ def held_out_fit(
         ((11, 11), True)
     """
     estimator = build(method, parameters, preset=preset, seed=seed)
-    table = as_table(X, missing=estimator.missing, min_rows=FEWEST_ROWS)
+    table = as_table(X, missing=estimator.missing, kinds=estimator.kinds, min_rows=FEWEST_ROWS)
     train, held_out = hold_out(table, seed)
     start = time.perf_counter()
     estimator.fit(train, held_out=held_out, listener=listener).learned_.check_not_interrupted()

@@ -242,7 +242,7 @@ def tune(
     searched = used_part(offered, estimator) if space is None else space
     if not set(searched) - set(fixed):
         raise ParameterError("fixed", f"must leave something to search: the search is over {', '.join(offered)}.")
-    table = as_table(X, missing=estimator.missing, min_rows=FEWEST_ROWS)
+    table = as_table(X, missing=estimator.missing, kinds=estimator.kinds, min_rows=FEWEST_ROWS)
     knowledge = Knowledge.of(estimator.knowledge)
     knowledge.masks(table.names)  # refuses contradictions before any trial runs
     alone = {"n_jobs": 1} if "n_jobs" in estimator.get_params() else {}

@@ -145,7 +145,7 @@ class _LocalScore(Protocol):
 
 def _points(X: Any, factor: float) -> np.ndarray:
     """Columns divided by the widths of their kernels."""
-    table = as_table(X, min_columns=1)
+    table = as_table(X, min_columns=1, numbers_only=True)
     for j in np.flatnonzero(constant_columns(table.values)):
         raise TableError(f"Column {table.names[j]!r} is constant: leave it out, a kernel needs values that differ.")
     standardised = Scaling.standard(table.values).apply(table.values, "float64")
