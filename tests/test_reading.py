@@ -45,6 +45,8 @@ def test_read_with_gaps(tmp_path):
     frame = read_table(tmp_path / "t.csv")
     assert frame["a"].isna().sum() == 1
     with pytest.raises(TableError, match=r"Column 'b' does not hold numbers .*for example 'x'\)"):
+        as_table(frame, numbers_only=True)
+    with pytest.raises(TableError, match=r"Column 'b' holds numbers and texts, for example '2' and 'x': .*--na-values"):
         as_table(frame)
 
 
@@ -111,9 +113,63 @@ def test_thousands_are_not_taken_for_decimals(tmp_path):
     """1,234 is either; only the user knows."""
     path = tmp_path / "t.csv"
     path.write_text("a;b\n1,234;2\n5,678;3\n")
-    with pytest.raises(TableError, match="Column 'a' does not hold numbers"):
+    with pytest.raises(TableError, match=r"Column 'a' holds numbers as texts, for example '1,234': .*--decimal"):
         as_table(read_table(path), min_rows=1)
+    assert read_table(path, exclude="a")["b"].tolist() == [2, 3]
     assert read_table(path, decimal=",")["a"].tolist() == [1.234, 5.678]
+    assert read_table(path, thousands=",")["a"].tolist() == [1234, 5678]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "note"),
+    [
+        ("a;b\n1,234,567;2\n5,678;3\n", [1234567, 5678], "Read ',' as what stands between thousands: 'a'."),
+        ("a;b\n1,234.5;2\n5,678;3\n", [1234.5, 5678], "Read ',' as what stands between thousands: 'a'."),
+        ('a,b\n"1,234",2\n"567",3\n', [1234, 567], "Read ',' as what stands between thousands: 'a'."),
+        ("a;b\n1.234,5;2,5\n678,25;3\n", [1234.5, 678.25], "Read '.' as what stands between thousands: 'a'."),
+        ("a;b\n1'234;2\n567;3\n", [1234, 567], "Read \"'\" as what stands between thousands: 'a'."),
+        ("a;b\n1\u00a0234;2\n567;3\n", [1234, 567], "Read '\\xa0' as what stands between thousands: 'a'."),
+        ("a,b\n12.5%,2\n-3 %,3\n", [12.5, -3], "Percentages, read without their sign: 'a'."),
+        ("a;b\n12,5%;2,5\n3%;3\n", [12.5, 3], "Percentages, read without their sign: 'a'."),
+        ('a,b\n"1,5",2\n"2,25",3\n', [1.5, 2.25], "Commas are decimal points."),
+    ],
+)
+def test_numbers_with_signs(tmp_path, text, expected, note):
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8")
+    frame = read_table(tmp_path / "t.csv")
+    assert frame["a"].tolist() == expected
+    assert note in frame.attrs["notes"]
+    assert frame["b"].dtype.kind in "if"
+
+
+def test_quoted_numbers_are_numbers(tmp_path):
+    (tmp_path / "t.csv").write_text('a,b\n"1.5","2"\n"2.5","3"\n')
+    np.testing.assert_array_equal(read_table(tmp_path / "t.csv").to_numpy(), [[1.5, 2], [2.5, 3]])
+
+
+def test_names_of_rows_are_left_out(tmp_path):
+    (tmp_path / "t.csv").write_text('"","mpg","cyl"\n"Mazda RX4",21,6\n"Datsun 710",22.8,4\n')
+    frame = read_table(tmp_path / "t.csv")
+    assert frame.columns.tolist() == ["mpg", "cyl"]
+    assert frame.attrs["notes"] == ["Left out the first column, which has no name and names the rows."]
+
+
+def test_a_line_with_too_few_names_says_what_to_do(tmp_path):
+    (tmp_path / "t.csv").write_text('"mpg","cyl"\n"Mazda RX4",21,6\n"Datsun 710",22.8,4\n')
+    with pytest.raises(TableError, match="give each column a name, that of row names, too"):
+        read_table(tmp_path / "t.csv")
+
+
+def test_kinds_go_with_the_frame(tmp_path):
+    rows = "".join(f"{k % 7},{k % 3 + 1}\n" for k in range(60))
+    (tmp_path / "t.csv").write_text(f"visits,stage\n{rows}")
+    (tmp_path / "kinds.toml").write_text('stage = "categorical"\n')
+    for kinds in ({"stage": "categorical"}, "stage=categorical", tmp_path / "kinds.toml", "st*=categorical"):
+        table = as_table(read_table(tmp_path / "t.csv", kinds=kinds))
+        assert table.kinds == ("continuous", "categorical")
+        assert table.labels == ((), ("1", "2", "3"))
+    with pytest.raises(TableError, match="the table has no column 'stag'; did you mean 'stage'"):
+        read_table(tmp_path / "t.csv", kinds={"stag": "categorical"})
 
 
 def test_what_the_file_does_not_say_is_said_by_the_caller(tmp_path):

@@ -81,17 +81,23 @@ def spread_rows(values: np.ndarray) -> np.ndarray:
 
 
 def noise_checks(
-    values: np.ndarray, residuals: np.ndarray, adjacency: np.ndarray, names: Sequence[str]
+    values: np.ndarray,
+    residuals: np.ndarray,
+    adjacency: np.ndarray,
+    names: Sequence[str],
+    is_categorical: np.ndarray | None = None,
 ) -> pd.DataFrame:
     """One row per variable with noise, from rows (n, d) of a table and their standardised residuals (n, d).
 
     Columns: parents (how many), dependence_p_value (of the strongest of all tests, corrected), mean_explained and
     size_explained (parts of the variance of r and |r|), gaussian_w, gaussian_p_value, skewness, excess_kurtosis.
+    Parents that are categorical (d,) enter with one indicator for each of their codes but the first.
     """
     from scipy import stats
 
     noisy = np.flatnonzero(~constant_columns(residuals)).tolist()
-    dependence = _dependence(values, residuals, adjacency, noisy)
+    categorical = np.zeros(len(names), dtype=bool) if is_categorical is None else is_categorical
+    dependence = _dependence(values, residuals, adjacency, noisy, categorical)
     records = []
     for j in noisy:
         r = residuals[:, j]
@@ -105,17 +111,26 @@ def noise_checks(
 
 
 def _dependence(
-    rows: np.ndarray, r: np.ndarray, adjacency: np.ndarray, noisy: Sequence[int]
+    rows: np.ndarray, r: np.ndarray, adjacency: np.ndarray, noisy: Sequence[int], is_categorical: np.ndarray
 ) -> dict[int, tuple[float, float, float]]:
     """By variable: the corrected p-value, and the parts of the variances of r and |r| that the parents explain."""
     found = dict.fromkeys(noisy, (1.0, 0.0, 0.0))
     varies = ~constant_columns(rows)
     for j in noisy if len(rows) >= MIN_ROWS else ():
-        parents = rows[:, adjacency[:, j] & varies]
+        parents = _inputs(rows, np.flatnonzero(adjacency[:, j] & varies), is_categorical)
         if parents.shape[1]:
             (p_mean, of_mean), (p_size, of_size) = _explained(parents, r[:, j]), _explained(parents, np.abs(r[:, j]))
             found[j] = (min(1.0, 2 * parents.shape[1] * min(p_mean, p_size)), of_mean, of_size)
     return found
+
+
+def _inputs(rows: np.ndarray, parents: np.ndarray, is_categorical: np.ndarray) -> np.ndarray:
+    """The columns of parents: numbers as they are, codes as indicators."""
+    columns = [rows[:, :0]]
+    for parent in parents:
+        codes = rows[:, parent]
+        columns.append(codes[:, None] == np.unique(codes)[1:] if is_categorical[parent] else codes[:, None])
+    return np.hstack(columns).astype(np.float64)
 
 
 def _explained(parents: np.ndarray, target: np.ndarray) -> tuple[float, float]:
@@ -131,10 +146,11 @@ def _explained(parents: np.ndarray, target: np.ndarray) -> tuple[float, float]:
     return float(fit.p_values().min()), max(0.0, 1 - fit.sigma2 / float(target.var(ddof=1)))
 
 
-def noise_concerns(checks: pd.DataFrame, discrete: Sequence[str] = ()) -> list[Concern]:
+def noise_concerns(checks: pd.DataFrame, discrete: Sequence[str] = (), others: Sequence[str] = ()) -> list[Concern]:
     """Reasons to doubt the model that the checks of the noise give, worst variables first.
 
     That the noise of a discrete variable is not Gaussian goes without saying, and no transformation would cure it.
+    The `others` have a distribution of their own, as counts have: their residuals are Gaussian if that fits.
     """
     cutoff = _SIGNIFICANT / max(len(checks), 1)
     strongest = checks[["mean_explained", "size_explained"]].max(axis=1)
@@ -143,6 +159,7 @@ def noise_concerns(checks: pd.DataFrame, discrete: Sequence[str] = ()) -> list[C
     is_far = (checks["gaussian_p_value"] < cutoff) & (checks["gaussian_w"] < _GAUSSIAN_W)
     is_far &= ~checks.index.isin(discrete)
     far = checks[is_far].sort_values("gaussian_w")
+    is_other = far.index.isin(others)
     return [
         *concern_about(
             "dependent noise",
@@ -156,10 +173,17 @@ def noise_concerns(checks: pd.DataFrame, discrete: Sequence[str] = ()) -> list[C
         ),
         *concern_about(
             "non-Gaussian noise",
-            far[["gaussian_w", "gaussian_p_value", "skewness", "excess_kurtosis"]],
+            far[~is_other][["gaussian_w", "gaussian_p_value", "skewness", "excess_kurtosis"]],
             lambda row: f"skewness {row['skewness']:.1f}, excess kurtosis {row['excess_kurtosis']:.1f}",
             "The residuals are far from Gaussian for {}: directions that rest on the likelihood may be wrong. "
             "Transform these columns (the logarithm of positive, skewed ones) or look for outliers, and fit again.",
+        ),
+        *concern_about(
+            "another distribution",
+            far[is_other][["gaussian_w", "gaussian_p_value", "skewness", "excess_kurtosis"]],
+            lambda row: f"skewness {row['skewness']:.1f}, excess kurtosis {row['excess_kurtosis']:.1f}",
+            "The values are not spread as the distribution of their kind says, for {}: too many zeros, values of "
+            "another source, or another kind of column. Look at them, and say by kinds (--kinds) what they are.",
         ),
     ]
 

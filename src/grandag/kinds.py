@@ -319,15 +319,15 @@ def _check_labels(texts: Sequence[str], n_rows: int) -> None:
             f"holds dates or times, for example {others[0]!r}: leave it out (--exclude), or turn it into what may "
             "matter, as the days since the first or the month."
         )
-    if others and sum(are_numbers) > len(others):
+    if others and all(_UNITS.fullmatch(text) for text in others):
+        raise _ProblemError(
+            f"holds numbers as texts, for example {others[0]!r}: say what the signs in a file mean (--decimal , or "
+            "--thousands ,), turn them into numbers, or say that it is categorical (kinds)."
+        )
+    if others and sum(are_numbers) >= len(others):
         raise _ProblemError(
             f"holds numbers and texts, for example {texts[are_numbers.index(True)]!r} and {others[0]!r}: say which "
             f"texts stand for missing values (na_values, --na-values {others[0]!r}), or that it is categorical (kinds)."
-        )
-    if len(others) > 2 and all(_UNITS.fullmatch(text) for text in others):
-        raise _ProblemError(
-            f"holds numbers as texts, for example {others[0]!r}: turn them into numbers (--decimal and --thousands "
-            "name the signs in a file), or say that it is categorical (kinds)."
         )
     if len(texts) > 2 and n_rows < _ROWS_PER_LABEL * len(texts):
         raise _ProblemError(

@@ -342,7 +342,8 @@ class CausalModel:
         of_each = self._distributions(rows)
         has_noise = np.array([not isinstance(found, PointMass) for found in of_each])
         residuals = np.where(has_noise, self._noise_of(rows, of_each), 0.0)
-        return noise_checks(rows, residuals, self.adjacency, self.names)
+        is_categorical = np.array([column.kind == "categorical" for column in self.columns])
+        return noise_checks(rows, residuals, self.adjacency, self.names, is_categorical)
 
     def predict(self, X: Any, target: str | None = None, *, missing: str = "error") -> Any:
         """The mean of the target given its parents in X (a series), or of every variable given its own (a data frame).

@@ -391,7 +391,7 @@ def _without_signs(frame: pd.DataFrame, file: _TextFile) -> tuple[pd.DataFrame, 
     """Numbers from texts with percent signs or groups of three digits, and notes on which they were.
 
     1,234 may be a thousand or a little more than one. That the comma is no decimal point is known from 1,234,567, from
-    a decimal point in the same column, or if it is what separates columns; otherwise the user must say.
+    a decimal point in the same column, or if it is what separates columns; otherwise texts stay, and the user must say.
     """
     import pandas as pd
 
@@ -404,10 +404,7 @@ def _without_signs(frame: pd.DataFrame, file: _TextFile) -> tuple[pd.DataFrame, 
         mark = _grouping_mark(plain, file.decimal or ".")
         if mark is not None:
             if file.decimal is None and mark == "," != file.separator and not _is_settled(plain):
-                raise TableError(
-                    f"Column {name!r} has numbers such as {plain.iloc[0]!r}: say whether the comma is the decimal "
-                    "point (--decimal ,) or stands between thousands (--thousands ,)."
-                )
+                continue
             plain = plain.str.replace(mark, "", regex=False)
         numbers = pd.to_numeric(plain.str.replace(file.decimal or ".", ".", regex=False), errors="coerce")
         if (mark is None and not is_percent) or numbers.isna().any():

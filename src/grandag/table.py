@@ -109,24 +109,16 @@ class Table:
         return tuple(ColumnKind(kind, labels) for kind, labels in zip(self.kinds, self.labels, strict=True))
 
     def as_numbers(self, taken: frozenset[str], reason: str) -> Table:
-        """The table with the numbers that labels are, or 0 and 1 for False and True, where their kind is not `taken`.
+        """The table with plain numbers in columns of kinds that are not `taken`: counts, and labels that are numbers.
 
-        Labels that are no numbers are refused for the given reason.
+        False and True are 0 and 1. Labels that are no numbers are refused for the given reason.
         """
-        refused = [j for j, kind in enumerate(self.kinds) if kind in LABELLED and kind not in taken]
-        if not refused:
-            return self
-        values, kinds, labels = self.values, list(self.kinds), list(self.labels)
-        others = [j for j in refused if labels_as_numbers(self.labels[j]) is None]
-        if others:
-            raise KindError(_refusal([(self.names[j], self.kinds[j], self.labels[j]) for j in others], reason))
-        for j in refused:
-            numbers = _numbers_of_codes(self, j)
-            kinds[j], labels[j] = "continuous", ()
-            if not np.array_equal(numbers, values[:, j]):
-                values = values.copy() if values is self.values else values
-                values[:, j] = numbers
-        return replace(self, values=values, kinds=tuple(kinds), labels=tuple(labels))
+        changed = [j for j, kind in enumerate(self.kinds) if kind not in taken]
+        refused = [j for j in changed if self.kinds[j] in LABELLED and labels_as_numbers(self.labels[j]) is None]
+        if refused:
+            raise KindError(_refusal([(self.names[j], self.kinds[j], self.labels[j]) for j in refused], reason))
+        numbers = {j: _numbers_of_codes(self, j) if self.labels[j] else self.values[:, j] for j in changed}
+        return _with_columns(self, {j: Column(values, "continuous") for j, values in numbers.items()})
 
     def take(self, rows: np.ndarray) -> Table:
         """Some of the rows, by number."""
@@ -260,7 +252,7 @@ def as_table(
     else:
         table = _checked(X, missing, kinds, numbers_only)
     if numbers_only:
-        table = table.as_numbers(frozenset(KINDS) - LABELLED, "what is computed here needs numbers")
+        table = table.as_numbers(frozenset({"continuous"}), "what is computed here needs numbers")
     n_rows, n_columns = table.values.shape
     if n_columns < min_columns:
         raise TableError(
@@ -450,12 +442,9 @@ def _is_missing(value: Any) -> bool:
 
 
 def _categories(column: Any) -> list[Any]:
-    """The categories of pandas or polars in their order; none for truth values."""
-    if hasattr(column, "cat"):
-        accessor = column.cat
-        categories = accessor.categories if hasattr(accessor, "categories") else accessor.get_categories()
-        return list(categories)
-    return []
+    """The categories in their order, where the type of a column has them: of pandas, or an Enum of polars."""
+    has_order = _type(column).startswith(("category", "enum"))
+    return list(column.dtype.categories) if has_order else []
 
 
 def _numbers(column: Any, dtype: np.dtype[Any]) -> np.ndarray:

@@ -60,7 +60,10 @@ def table_concerns(table: Table) -> list[Concern]:
     near_constant = _near_constant_concerns(values, names)
     known = {names[position] for group in one_hot for position in group}
     known |= {name for concern in near_constant for name in concern.variables}
-    n_values = {names[j]: len(some) for j, some in enumerate(distinct) if some is not None and is_discrete[j]}
+    is_number = np.array(table.kinds) == "continuous"  # others have a distribution that fits them
+    n_values = {
+        names[j]: len(some) for j, some in enumerate(distinct) if some is not None and is_discrete[j] and is_number[j]
+    }
     return [
         *_wide_concerns(values),
         *([] if is_discrete.all() else _repetition_concerns(values)),
@@ -208,9 +211,9 @@ def _discrete_concerns(n_values: dict[str, int]) -> list[Concern]:
         "discrete columns",
         pd.DataFrame({"values": pd.Series(n_values, dtype=float).sort_values()}),
         lambda row: f"{row['values']:.0f} values",
-        "Columns have few distinct values: {}. All methods take columns for continuous: edges between discrete "
-        "columns, and directions of their edges, may be wrong. No transformation helps; treat them as causes only, by "
-        "knowledge (roots), or leave them out.",
+        "Columns that are taken for continuous have few distinct values: {}. Edges between discrete columns, and "
+        "directions of their edges, may be wrong. No transformation helps: say what they are (kinds) to a method that "
+        "makes use of it, treat them as causes only, by knowledge (roots), or leave them out.",
     )
 
 

@@ -43,8 +43,8 @@ Missing = Annotated[
     ),
 ]
 KINDS_HELP = (
-    "What columns hold (continuous, heavy-tailed, binary, categorical, count), where it shall not be decided from their "
-    "values: pairs, as 'smoker=binary,q*=categorical', or a file of them in TOML or JSON."
+    "What columns hold (continuous, heavy-tailed, binary, categorical, count), where it shall not be decided from "
+    "their values: pairs, as 'smoker=binary,q*=categorical', or a file of them in TOML or JSON."
 )
 Kinds = Annotated[str | None, typer.Option(metavar="FILE_OR_PAIRS", help=KINDS_HELP, rich_help_panel=DATA)]
 Cluster = Annotated[

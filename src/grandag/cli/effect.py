@@ -71,8 +71,8 @@ def effect(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = model.average_effect(
-            cause, outcome, table, **ends, label=label, resamples=resamples, level=level, n_jobs=n_jobs, cluster=cluster,
-            random_state=seed,
+            cause, outcome, table, **ends, label=label, resamples=resamples, level=level, n_jobs=n_jobs,
+            cluster=cluster, random_state=seed,
         )  # fmt: skip
     notes = model.learned_.notes
     far = [Concern("far intervention", (cause,), {}, str(warning.message)) for warning in caught]

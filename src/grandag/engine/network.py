@@ -173,7 +173,7 @@ def initialise(
         if first is not None:
             active = active[np.argsort(~first[active, j], kind="stable")]
         networks.inputs[j, 1 : len(active) + 1] = active
-        read = [n_rows, *(column for i in active for column in variables[i].columns)]
+        read = [n_rows, *(column for i in active.tolist() for column in variables[i].columns)]
         networks.reads[j, : len(read)] = read
         networks.sizes[j, READS] = len(read) - 1
         _draw_weights(networks, variable, j, rng)

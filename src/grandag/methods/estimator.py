@@ -32,7 +32,7 @@ from grandag.diagnostics import (
 from grandag.drawing import Drawing
 from grandag.engine.compiled import announcing_compilation
 from grandag.graph import topological_order
-from grandag.kinds import ColumnKind
+from grandag.kinds import LABELLED, ColumnKind
 from grandag.knowledge import Knowledge
 from grandag.learned import DoubtWarning, Learn, Learned, NotConvergedWarning, TrainingError
 from grandag.methods.registry import methods_that_take, name_of
@@ -61,9 +61,6 @@ if TYPE_CHECKING:
     import networkx as nx
 
 __all__ = ["StochasticLearner", "StructureLearner", "estimator"]
-
-NUMBERS = frozenset({"continuous", "heavy-tailed", "count"})
-"""Kinds that are numbers: what every method takes."""
 
 _FROM_TESTS = ("p_value_", "p_values_", "degrees_of_freedom_")
 """Results that only pruning has."""
@@ -109,9 +106,9 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     learn: ClassVar[Learn]
     conditional: ClassVar[Any] = LinearConditional
     """The class of the conditionals that `learn` returns, or a union of classes; constant columns have their own."""
-    takes: ClassVar[frozenset[str]] = NUMBERS
-    """Kinds of columns that the method makes use of. Labels that are numbers, as 0 and 1, it gets as numbers; columns
-    of other labels are refused."""
+    takes: ClassVar[frozenset[str]] = frozenset({"continuous"})
+    """Kinds of columns that the method makes use of. Counts, and labels that are numbers, as 0 and 1, it gets as plain
+    numbers; columns of other labels are refused."""
     checks_noise: ClassVar[bool] = True
     """Look at the noise at the end of a fit; where that would take longer than the fit, `check_noise` is for users."""
     quick_up_to: ClassVar[int] = 0
@@ -184,14 +181,10 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         """The table as the method takes it: numbers in the place of labels that it cannot use."""
         if set(table.kinds) <= self.takes:
             return table
-        able = ", ".join(methods_that_take("categorical"))
-        name = type(self).__name__
+        name, able = type(self).__name__, ", ".join(methods_that_take("categorical"))
         usable = table.as_numbers(self.takes, f"{name} takes numbers only; methods that take labels are {able}")
-        pairs = zip(table.names, table.kinds, usable.kinds, strict=True)
-        changed = [repr(column) for column, before, after in pairs if before != after]
-        return replace(
-            usable, notes=(*table.notes, f"{name} takes labels for the numbers that they are: {some(changed)}.")
-        )
+        changed = [repr(table.names[j]) for j, kind in enumerate(table.kinds) if kind not in self.takes]
+        return replace(usable, notes=(*table.notes, f"{name} takes for plain numbers: {some(changed)}."))
 
     def _learn_from(self, table: Table, values: Mapping[str, Any], held_out: Any, listener: Listener | None) -> Learned:
         """Learn from the columns that vary, then put in the others and what there is to know about the table."""
@@ -514,6 +507,7 @@ def _notes(learned: Learned, table: Table) -> list[str]:
 def _concerns(learned: Learned, table: Table, varying: Table, *, checks_noise: bool) -> tuple[Concern, ...]:
     """Reasons to doubt the result, from columns, graph and noise, and from the method itself."""
     copies = copy_concerns(varying)
+    ordered = table.select(np.array(table.kinds) != "categorical")  # codes have no order of their own
     known = [concern.variables for concern in copies]
     model = learned.model
     of_table = table_concerns(varying)
@@ -523,14 +517,17 @@ def _concerns(learned: Learned, table: Table, varying: Table, *, checks_noise: b
         odd = [name for concern in of_table if concern.kind in _OUT_OF_ORDER for name in concern.variables]
         order = order_concerns(residuals.to_numpy(), table.names, odd)
     if model is not None and checks_noise:
-        discrete = np.array(table.names, dtype=object)[discrete_columns(table.values)]
-        noise = noise_concerns(model.check_noise(table), tuple(discrete))
+        is_discrete = discrete_columns(table.values)
+        discrete = [name for name, few, kind in zip(table.names, is_discrete, table.kinds, strict=True)
+                    if kind in LABELLED or (few and kind == "continuous")]  # fmt: skip
+        others = [name for name, kind in zip(table.names, table.kinds, strict=True) if kind != "continuous"]
+        noise = noise_concerns(model.check_noise(table), discrete, others)
     return (
         *constant_concerns(table.values, table.names),
         *copies,
         *of_table,
         *learned.concerns,
-        *column_concerns(table.values, table.names, known),
+        *column_concerns(ordered.values, ordered.names, known),
         *isolated_concerns(table.values, learned.adjacency, table.names),
         *graph_concerns(learned.dag, table.names, len(table.values)),
         *order,

@@ -15,7 +15,24 @@ from markupsafe import Markup
 
 from grandag.report.page import general
 
-__all__ = ["SIZE", "Axis", "Band", "Chart", "Line", "Points", "box_strip", "chart", "thinned", "tick_labels"]
+__all__ = [
+    "SIZE",
+    "Axis",
+    "Band",
+    "Bars",
+    "Chart",
+    "Line",
+    "Mark",
+    "Names",
+    "Points",
+    "box_strip",
+    "chart",
+    "thinned",
+    "tick_labels",
+]
+
+_LONGEST = 14
+"""Letters of a name below an axis."""
 
 SIZE = 1000
 """The side of the square in which marks have their coordinates."""
@@ -71,6 +88,27 @@ class Axis:
 
 
 @dataclass(frozen=True)
+class Names(Axis):
+    """An axis with a place for each of some names, at 0, 1, 2, ..."""
+
+    names: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, names: Sequence[str]) -> Names:
+        """One unit for each name."""
+        return cls(-0.5, len(names) - 0.5, names=tuple(names))
+
+    def ticks(self, most: int = 5) -> list[float]:
+        """All places; of very many, so many times two."""
+        return [float(place) for place in thinned(len(self.names), 2 * most)]
+
+    def label(self, tick: float) -> str:
+        """The name of a place."""
+        name = self.names[round(tick)]
+        return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+
+
+@dataclass(frozen=True)
 class Line:
     """Lines of one look; `name` is for the legend."""
 
@@ -101,11 +139,25 @@ class Band:
 
 
 @dataclass(frozen=True)
+class Bars:
+    """Bars from 0 upwards or downwards."""
+
+    name: str
+    look: str
+    x: np.ndarray  # their middles
+    y: np.ndarray
+    width: float
+
+
+Mark = Line | Points | Band | Bars
+
+
+@dataclass(frozen=True)
 class Chart:
     """What a chart shows, however it is drawn: `html` for a page, `grandag.report.chart_file` for a file of its own."""
 
     title: str
-    marks: Sequence[Line | Points | Band]
+    marks: Sequence[Mark]
     x: Axis
     y: Axis
     x_label: str
@@ -150,14 +202,12 @@ class Chart:
         )
 
 
-def chart(
-    title: str, marks: Sequence[Line | Points | Band], x: Axis, y: Axis, *, x_label: str, y_label: str, note: str = ""
-) -> Markup:
+def chart(title: str, marks: Sequence[Mark], x: Axis, y: Axis, *, x_label: str, y_label: str, note: str = "") -> Markup:
     """A chart as a figure of a page."""
     return Chart(title, marks, x, y, x_label, y_label, note).html
 
 
-def _legend(marks: Sequence[Line | Points | Band]) -> Markup:
+def _legend(marks: Sequence[Mark]) -> Markup:
     """What each look means, where there are several."""
     key = Markup(
         '<li><svg class="key" viewBox="0 0 24 10" aria-hidden="true"><path class="{}" d="M2 5h20"/></svg>{}</li>'
@@ -177,11 +227,14 @@ def tick_labels(axis: Axis, most: int = 5) -> Markup:
     return Markup("").join(Markup('<span style="left:{}%">{}</span>').format(*place) for place in places)
 
 
-def _mark(mark: Line | Points | Band, x: Axis, y: Axis) -> Markup:
+def _mark(mark: Mark, x: Axis, y: Axis) -> Markup:
     if isinstance(mark, Line):
         d = "".join(_path(x(xs), y(ys)) for xs, ys in mark.paths)
     elif isinstance(mark, Points):
         d = "".join(f"M{px} {SIZE - py}h0" for px, py in zip(x(mark.x), y(mark.y), strict=True))
+    elif isinstance(mark, Bars):
+        sides = zip(x(mark.x - mark.width / 2), x(mark.x + mark.width / 2), y(mark.y), strict=True)
+        d = "".join(f"M{left} {SIZE - y(0.0)}V{SIZE - top}H{right}V{SIZE - y(0.0)}z" for left, right, top in sides)
     else:
         places = np.concatenate([x(mark.x), x(mark.x)[::-1]])
         d = _path(places, np.concatenate([y(mark.low), y(mark.high)[::-1]])) + "z"

@@ -17,7 +17,7 @@ from grandag.report.environment import environment as this_environment
 from grandag.report.facts import FitSummary, headline
 from grandag.report.large_graph import large_graph
 from grandag.report.page import render
-from grandag.report.partial_effects import partial_effect, partial_effect_chart
+from grandag.report.partial_effects import effect_chart
 from grandag.report.training_charts import connectivity_chart, training_charts
 from grandag.showing import edge_table, explanations
 from grandag.table import MANY_ROWS, Table, as_table, rows_of, spread
@@ -142,10 +142,10 @@ def _curves(fit: FitSummary, table: Table) -> Iterator[Markup]:
     model = fit.learned.model
     if model is None:
         return
-    rows = rows_of(table.values, spread(len(table.values), MANY_ROWS))
+    like_the_model = as_table(table, kinds=model.columns, min_rows=1, min_columns=1)  # numbers, where it takes numbers
+    rows = rows_of(like_the_model.values, spread(len(table.values), MANY_ROWS))
     for names in fit.edges.head(_MOST_CURVES)[["source", "target"]].itertuples(index=False):
         source, target = (model.names.index(name) for name in names)
         if not model.adjacency[source, target]:  # of an undirected edge, the direction that the model has
             source, target = target, source
-        effect = partial_effect(model, rows, source, target)
-        yield partial_effect_chart(effect, model.names[source], model.names[target])
+        yield effect_chart(model, rows, source, target)

@@ -12,12 +12,12 @@ import numpy as np
 from grandag.engine.compiled import compiled, inlined
 from grandag.engine.densities.gamma import digamma_difference, log_gamma_ratio, sigmoid, softplus, within
 
-__all__ = ["log_density", "log_density_slope", "log_dispersion", "start"]
+__all__ = ["LARGEST_LOG_MEAN", "LIMIT", "log_density", "log_density_slope", "log_dispersion", "start"]
 
-_LARGEST_LOG_MEAN = 40.0
+LARGEST_LOG_MEAN = 40.0
 """Beyond it log p goes on as a straight line, whose numbers stay within single precision."""
 
-_LIMIT = 30.0
+LIMIT = 30.0
 """Of log alpha: beyond it nothing changes any more."""
 
 
@@ -31,7 +31,7 @@ def start(x: np.ndarray, n_labels: int) -> tuple[list[float], list[float]]:
 @inlined
 def log_dispersion(constants):
     """log alpha = constants[0], within limits."""
-    return within(float(constants[0]), _LIMIT)
+    return within(float(constants[0]), LIMIT)
 
 
 @inlined
@@ -50,7 +50,7 @@ def log_density(x, outputs, constants, n_rows, log_p):
     r = math.exp(-log_alpha)
     for b in range(n_rows):
         count, output = float(x[b]), float(outputs[0, b])
-        eta = min(output, _LARGEST_LOG_MEAN)
+        eta = min(output, LARGEST_LOG_MEAN)
         value = log_gamma_ratio(r, count) - log_gamma_ratio(1.0, count)
         value += count * eta - (count + r) * softplus(eta + log_alpha)
         log_p[b] = value + (output - eta) * slope_at(count, eta, log_alpha)
@@ -66,10 +66,10 @@ def log_density_slope(x, outputs, constants, n_rows, slope, constant_slope):
     r, total = math.exp(-log_alpha), 0.0
     for b in range(n_rows):
         count, output = float(x[b]), float(outputs[0, b])
-        eta = min(output, _LARGEST_LOG_MEAN)
+        eta = min(output, LARGEST_LOG_MEAN)
         by_eta = slope_at(count, eta, log_alpha)
         slope[0, b] = by_eta
         total += r * (digamma_difference(r, count) - softplus(eta + log_alpha)) - by_eta
         if output > eta:  # the straight line's slope depends on alpha, too
             total += (output - eta) * by_eta * sigmoid(eta + log_alpha)
-    constant_slope[0] = -total if abs(float(constants[0])) < _LIMIT else 0.0
+    constant_slope[0] = -total if abs(float(constants[0])) < LIMIT else 0.0

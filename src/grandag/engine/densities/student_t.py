@@ -19,7 +19,7 @@ _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 
 LEAST_DEGREES = 2.0
 
-_LIMIT = 30.0
+LIMIT = 30.0
 """Of log(nu - 2): beyond it nothing changes any more."""
 
 
@@ -33,7 +33,7 @@ def start(x: np.ndarray, n_labels: int) -> tuple[list[float], list[float]]:
 @inlined
 def degrees_of_freedom(constants):
     """nu = 2 + e^constants[1]"""
-    return LEAST_DEGREES + math.exp(within(float(constants[1]), _LIMIT))
+    return LEAST_DEGREES + math.exp(within(float(constants[1]), LIMIT))
 
 
 @compiled
@@ -66,5 +66,5 @@ def log_density_slope(x, outputs, constants, n_rows, slope, constant_slope):
         by_log_sigma += weight * z * z
         by_nu += weight * z * z / nu - math.log1p(z * z / nu)
     constant_slope[0] = by_log_sigma
-    is_free = abs(float(constants[1])) < _LIMIT
+    is_free = abs(float(constants[1])) < LIMIT
     constant_slope[1] = 0.5 * by_nu * (nu - LEAST_DEGREES) if is_free else 0.0

@@ -1,8 +1,9 @@
 """The retrained networks as conditional distributions in the units of the table.
 
-    mean of x_j = mean_j + scale_j mu_j(z),    its deviation = scale_j sigma_j(z),    z_i = (x_i - mean_i) / scale_i
+    theta = network(what is read of the parents),    x_j ~ p_j(theta, constants)
 
-The forward pass of `engine/network.py` in double precision, for any number of rows and without compilation.
+Of densities of numbers, mean and standard deviation are theta's times the scale of the column, plus its mean. The
+forward pass of `engine/network.py` in double precision, for any number of rows and without compilation.
 """
 
 from __future__ import annotations
@@ -10,13 +11,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import expit, softmax
 
-from grandag.distributions import Gaussian
+from grandag.distributions import Bernoulli, Categorical, Distribution, Gaussian, NegativeBinomial, StudentT
+from grandag.engine.densities.negative_binomial import LARGEST_LOG_MEAN, LIMIT
+from grandag.engine.densities.student_t import LEAST_DEGREES
+from grandag.engine.density import DENSITIES
 from grandag.engine.network import ACTIVATIONS, LEAKY_SLOPE, Networks
-from grandag.table import Scaling, Table
+from grandag.methods.grandag.columns import OF_NUMBERS, Encoding, Reading
+from grandag.table import Table
 from grandag.table_diagnostics import rare_rows
 
-__all__ = ["NetworkConditional", "least_deviations", "network_conditionals"]
+__all__ = ["NetworkConditional", "has_one_scale", "least_deviations", "network_conditionals"]
 
 _LEAST_DEVIATION = 1e-3
 """Of the noise, relative to the variable's: of one that follows from others without noise, the likelihood would grow
@@ -34,36 +40,67 @@ def least_deviations(table: Table) -> np.ndarray:
     return np.asarray(share * table.scaling.scale)
 
 
+_LEAST_PROBABILITY = 1e-12
+"""No label is impossible."""
+
+_NAMES = {density.code: name for name, density in DENSITIES.items()}
+
+
 @dataclass(frozen=True)
 class NetworkConditional:
-    """One network: theta = (mu), with one log sigma for all rows, or theta = (mu, log sigma)."""
+    """One network with its density."""
 
     layers: tuple[np.ndarray, ...]  # (outputs, 1 + inputs) each, biases in column 0
     activation: int
-    log_sigma: float | None
-    parents: Scaling
-    mean: float
+    density: int
+    constants: np.ndarray
+    parents: Reading
+    mean: float  # of the variable, and its scale, if it is a number
     scale: float
 
-    def given(self, parents: np.ndarray) -> Gaussian:
+    def given(self, parents: np.ndarray) -> Distribution:
         """The distribution given rows of the parents."""
+        theta, constants = self._outputs(parents), self.constants
+        name = _NAMES[self.density]
+        if name in OF_NUMBERS:
+            return self._of_number(name, theta)
+        if name == "bernoulli":
+            return Bernoulli(np.clip(expit(theta[:, 0]), _LEAST_PROBABILITY, 1 - _LEAST_PROBABILITY))
+        if name == "categorical":
+            p = np.maximum(softmax(theta, axis=1), _LEAST_PROBABILITY)
+            return Categorical(p / p.sum(axis=1, keepdims=True))
+        mean = np.exp(np.clip(theta[:, 0], -LARGEST_LOG_MEAN, LARGEST_LOG_MEAN))
+        return NegativeBinomial(mean, float(np.exp(np.clip(constants[0], -LIMIT, LIMIT))))
+
+    def _of_number(self, name: str, theta: np.ndarray) -> Gaussian | StudentT:
+        log_sigma = theta[:, 1] if name == "gaussian" else np.full(len(theta), self.constants[0])
+        mean, scale = self.mean + self.scale * theta[:, 0], self.scale * np.exp(log_sigma)
+        if name == "student-t":
+            return StudentT(mean, scale, LEAST_DEGREES + float(np.exp(np.clip(self.constants[1], -LIMIT, LIMIT))))
+        return Gaussian(mean, scale)
+
+    def _outputs(self, parents: np.ndarray) -> np.ndarray:
+        """theta (n, outputs)"""
         *hidden, last = self.layers
         units = self.parents.apply(parents, "float64")
         for layer in hidden:
             units = self._activate(layer[:, 0] + units @ layer[:, 1:].T)
-        theta = last[:, 0] + units @ last[:, 1:].T
-        log_sigma = theta[:, 1] if self.log_sigma is None else np.full(len(theta), self.log_sigma)
-        return Gaussian(self.mean + self.scale * theta[:, 0], self.scale * np.exp(log_sigma))
+        return np.asarray(last[:, 0] + units @ last[:, 1:].T)
 
     def is_consistent(self, n_parents: int) -> bool:
-        """Each layer takes what the one before it gives, the first one the parents."""
+        """Each layer takes what the one before it gives, the first one what is read of the parents."""
         if not self.layers or any(layer.ndim != 2 for layer in self.layers):
             return False
-        inputs = [n_parents, *(len(layer) for layer in self.layers[:-1])]
+        if self.density not in _NAMES or not self.parents.is_consistent(n_parents):
+            return False
+        law = DENSITIES[_NAMES[self.density]]
+        inputs = [self.parents.width, *(len(layer) for layer in self.layers[:-1])]
         is_chain = all(layer.shape[1] == 1 + n for layer, n in zip(self.layers, inputs, strict=True))
-        has_outputs = len(self.layers[-1]) == (2 if self.log_sigma is None else 1)
+        n_outputs = len(self.layers[-1])
+        has_outputs = n_outputs >= 2 if law.n_outputs is None else n_outputs == law.n_outputs
+        has_constants = self.constants.shape == (law.n_constants,) and self.constants.dtype.kind == "f"
         is_known = self.activation in ACTIVATIONS.values()
-        return is_chain and has_outputs and is_known and self.parents.is_consistent(n_parents) and self.scale > 0
+        return is_chain and has_outputs and has_constants and is_known and self.scale > 0
 
     def _activate(self, x: np.ndarray) -> np.ndarray:
         if self.activation == ACTIVATIONS["leaky-relu"]:
@@ -71,23 +108,30 @@ class NetworkConditional:
         return np.asarray((x + np.sqrt(x * x + 4)) / 2)
 
 
-def network_conditionals(networks: Networks, scaling: Scaling, least: np.ndarray) -> list[NetworkConditional]:
-    """The conditionals of all networks; `scaling` led from the table to the rows that they were trained on.
+def network_conditionals(networks: Networks, encoding: Encoding, least: np.ndarray) -> list[NetworkConditional]:
+    """The conditionals of all networks; `encoding` led from the table to the rows that they were trained on.
 
     One standard deviation for all rows is at least `least` (d,), in the units of the table.
     """
     conditionals = []
     for j, is_parent in enumerate(networks.mask.T):
-        constants = networks.constants(j)
-        smallest = np.log(least[j] / scaling.scale[j])
+        constants, scaling = networks.constants(j), encoding.scaling
+        if has_one_scale(encoding.densities[j]):
+            constants[0] = max(constants[0], np.log(least[j] / scaling.scale[j]))
         conditionals.append(
             NetworkConditional(
                 layers=tuple(networks.layers(j)),
                 activation=networks.shape.activation,
-                log_sigma=max(float(constants[0]), float(smallest)) if len(constants) else None,
-                parents=Scaling(scaling.mean[is_parent], scaling.scale[is_parent]),
+                density=DENSITIES[encoding.densities[j]].code,
+                constants=constants,
+                parents=encoding.reading.of(is_parent),
                 mean=float(scaling.mean[j]),
                 scale=float(scaling.scale[j]),
             )
         )
     return conditionals
+
+
+def has_one_scale(density: str) -> bool:
+    """Is the first constant of a density the logarithm of one scale for all rows?"""
+    return density in ("additive-gaussian", "student-t")

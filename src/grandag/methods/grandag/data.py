@@ -1,9 +1,10 @@
-"""The rows of a table as GraN-DAG uses them: scaled, some to train on, others that decide when to stop.
+"""The rows of a table as GraN-DAG uses them: encoded, some to train on, others that decide when to stop.
 
-A table of up to `MANY_ROWS` rows is split by a permutation and scaled as a whole. Of a longer one, neither a copy nor a
-permutation is made: rows that are held out are drawn, and `MANY_ROWS` of the others at a time are read and scaled, to
-draw batches from. When as many have been drawn, others take their place. Training sees the same distribution of rows,
-at a cost per iteration that does not depend on how many there are; of a memory-mapped file nothing else is read.
+A table of up to `MANY_ROWS` rows is split by a permutation and encoded as a whole (`columns.py`). Of a longer one,
+neither a copy nor a permutation is made: rows that are held out are drawn, and `MANY_ROWS` of the others at a time are
+read and encoded, to draw batches from. When as many have been drawn, others take their place. Training sees the same
+distribution of rows, at a cost per iteration that does not depend on how many there are; of a memory-mapped file
+nothing else is read.
 """
 
 from __future__ import annotations
@@ -15,28 +16,28 @@ import numpy as np
 
 from grandag.diagnostics import spread_rows
 from grandag.engine.training import Pool
-from grandag.table import MANY_ROWS, Scaling, Table, count_held_out, draw_rows, rows_of, split_rows
+from grandag.methods.grandag.columns import Encoding
+from grandag.table import MANY_ROWS, Table, count_held_out, draw_rows, rows_of, split_rows
 
 __all__ = ["Data", "DataConfig", "prepare"]
 
 
 @dataclass(frozen=True)
 class DataConfig:
-    """How rows are scaled and split. Values are the released program's but for the limit, which is ours."""
+    """How rows are split. Values are the released program's but for the limit, which is ours."""
 
-    standardise: bool = True
     held_out_fraction: float = 0.2
     max_held_out: int = 5000
     dtype: str = "float32"
 
 
 class Data(NamedTuple):
-    """The scaled columns: rows to train on, and rows that decide when to stop; and some of both as they were."""
+    """The encoded columns: rows to train on, and rows that decide when to stop; and some of both as they were."""
 
     pool: Pool
     n_rows: int  # to train on; of very many, not all are in the pool at the same time
     held_out: np.ndarray
-    scaling: Scaling
+    encoding: Encoding
     examples: tuple[np.ndarray, np.ndarray]
     notes: tuple[str, ...] = ()
 
@@ -46,24 +47,25 @@ class Data(NamedTuple):
         return self.pool.rows
 
 
-def prepare(table: Table, config: DataConfig, rng: np.random.Generator, held_out: np.ndarray | None) -> Data:
-    """Scale, and split unless rows to be held out were given."""
+def prepare(
+    table: Table, encoding: Encoding, config: DataConfig, rng: np.random.Generator, held_out: np.ndarray | None
+) -> Data:
+    """Encode, and split unless rows to be held out were given."""
     values, n = table.values, len(table.values)
-    scaling = table.scaling if config.standardise else Scaling.identity(len(table.names))
     if n > MANY_ROWS:
-        return _read_in_parts(values, scaling, config, rng, held_out)
-    scaled = scaling.apply(values, config.dtype)
+        return _read_in_parts(values, encoding, config, rng, held_out)
+    encoded = encoding.apply(values, config.dtype)
     if held_out is not None:  # the first rows are to be a random sample, as in a split
         examples = spread_rows(values), spread_rows(held_out)
-        return Data(Pool(rng.permutation(scaled)), n, scaling.apply(held_out, config.dtype), scaling, examples)
+        return Data(Pool(rng.permutation(encoded)), n, encoding.apply(held_out, config.dtype), encoding, examples)
     train_rows, held_out_rows = split_rows(n, min(config.held_out_fraction, config.max_held_out / n), rng)
     examples = values[spread_rows(train_rows)], values[spread_rows(held_out_rows)]
     notes = _limit(n, len(held_out_rows), config)
-    return Data(Pool(scaled[train_rows]), len(train_rows), scaled[held_out_rows], scaling, examples, notes)
+    return Data(Pool(encoded[train_rows]), len(train_rows), encoded[held_out_rows], encoding, examples, notes)
 
 
 def _read_in_parts(
-    values: np.ndarray, scaling: Scaling, config: DataConfig, rng: np.random.Generator, held_out: np.ndarray | None
+    values: np.ndarray, encoding: Encoding, config: DataConfig, rng: np.random.Generator, held_out: np.ndarray | None
 ) -> Data:
     n, numbers = len(values), np.zeros(0, dtype=int)
     notes: tuple[str, ...] = ()
@@ -78,12 +80,12 @@ def _read_in_parts(
 
     first = draw()
     examples = spread_rows(first), spread_rows(held_out)
-    rows, last = scaling.apply(first, config.dtype), scaling.apply(held_out, config.dtype)
+    rows, last = encoding.apply(first, config.dtype), encoding.apply(held_out, config.dtype)
     if n_rows <= MANY_ROWS:
-        return Data(Pool(rows), n_rows, last, scaling, examples, notes)
+        return Data(Pool(rows), n_rows, last, encoding, examples, notes)
     note = f"Batches are drawn from {MANY_ROWS:,} of {n_rows:,} rows at a time, which others then replace."
-    pool = Pool(rows, lambda: scaling.apply(draw(), config.dtype))
-    return Data(pool, n_rows, last, scaling, examples, (*notes, note))
+    pool = Pool(rows, lambda: encoding.apply(draw(), config.dtype))
+    return Data(pool, n_rows, last, encoding, examples, (*notes, note))
 
 
 def _beside(left_out: np.ndarray, places: np.ndarray) -> np.ndarray:

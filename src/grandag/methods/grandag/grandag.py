@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,20 +11,26 @@ import pandas as pd
 from joblib import effective_n_jobs
 
 from grandag.diagnostics import Concern, overfitting_concerns, spread_rows
-from grandag.engine.density import DENSITIES
-from grandag.engine.network import ACTIVATIONS, Networks
+from grandag.engine.network import ACTIVATIONS, Networks, Variable
 from grandag.engine.training import expected_jacobian
 from grandag.graph import is_acyclic
+from grandag.kinds import KINDS
 from grandag.knowledge import Masks
 from grandag.learned import Convergence, Learned, TrainingError
 from grandag.methods.estimator import StochasticLearner, estimator
-from grandag.methods.grandag.conditionals import NetworkConditional, least_deviations, network_conditionals
+from grandag.methods.grandag.columns import Encoding, densities_of, density_rule, encode
+from grandag.methods.grandag.conditionals import (
+    NetworkConditional,
+    has_one_scale,
+    least_deviations,
+    network_conditionals,
+)
 from grandag.methods.grandag.data import Data, DataConfig, prepare
 from grandag.methods.grandag.retrain import RetrainConfig, RetrainResult, retrain
 from grandag.methods.grandag.train import NetworkConfig, Outcome, Trace, TrainConfig, TrainResult, train
 from grandag.methods.stages.final_edges import FinalEdgesConfig, final_edges
 from grandag.methods.stages.gaussian_process import ProcessConditional, fit_processes
-from grandag.methods.stages.neighbours import IMPLEMENTATIONS, NeighboursConfig, Selection, select_neighbours
+from grandag.methods.stages.neighbours import IMPLEMENTATIONS, Groups, NeighboursConfig, Selection, select_neighbours
 from grandag.methods.stages.prune import PruneConfig
 from grandag.methods.stages.refine import RefineConfig
 from grandag.methods.stages.threshold import threshold, without_cycles
@@ -70,11 +76,13 @@ _HYPERPARAMETERS, _RELEASED = "appendix Hyperparameters", "released program"
 class GraNDAGConfig(NeighboursConfig, FinalEdgesConfig):
     """Parameters of GraN-DAG; defaults differ from the paper where that was measured to be better (docs/method.md)."""
 
-    density: str = parameter(
-        "additive-gaussian",
-        one_of(*DENSITIES),
-        "Conditional density: 'additive-gaussian' (GraN-DAG: one noise variance per variable) or 'gaussian' "
-        "(GraN-DAG++: mean and variance depend on the parents).",
+    density: str | Mapping[str, str] = parameter(
+        "auto",
+        density_rule,
+        "Conditional density of numbers: 'additive-gaussian' (GraN-DAG: one noise variance per variable), 'gaussian' "
+        "(GraN-DAG++: mean and variance depend on the parents) or 'student-t' (heavy tails); other columns have that "
+        "of their kind, 'bernoulli', 'categorical' or 'negative-binomial'. 'auto': all by kind, numbers "
+        "'additive-gaussian'. Or one per column, by name or pattern: a dictionary, or pairs, 'age=student-t, q*=auto'.",
         source="section Experiments",
         paper="additive-gaussian",
     )
@@ -204,13 +212,14 @@ class GraNDAGConfig(NeighboursConfig, FinalEdgesConfig):
     retrain: bool = parameter(
         True,
         boolean,
-        "Fit the conditionals of the final graph, which scores, samples and effects need: of a refined graph Gaussian "
-        "processes, unless density is 'gaussian'; otherwise networks.",
+        "Fit the conditionals of the final graph, which scores, samples and effects need: of a refined graph whose "
+        "densities are all 'additive-gaussian' Gaussian processes; otherwise networks.",
     )
     standardise: bool = parameter(
         True,
         boolean,
-        "Scale columns to mean 0 and variance 1, so that units do not matter.",
+        "Scale columns of numbers, and what networks read of labels and counts, to mean 0 and variance 1, so that "
+        "units do not matter.",
         source=_RELEASED,
         paper=False,
     )
@@ -235,12 +244,12 @@ class GraNDAGConfig(NeighboursConfig, FinalEdgesConfig):
     record_A_phi: bool = parameter(False, boolean, "Keep all of A_phi at every evaluation, in `A_phi_trace_`.")
 
     def data(self) -> DataConfig:
-        """The part of scaling and splitting."""
-        return DataConfig(self.standardise, self.held_out_fraction, self.max_held_out, self.dtype)
+        """The part of splitting."""
+        return DataConfig(self.held_out_fraction, self.max_held_out, self.dtype)
 
-    def networks(self) -> NetworkConfig:
+    def networks(self, variables: Sequence[Variable]) -> NetworkConfig:
         """The networks' part."""
-        return NetworkConfig(self.n_layers, self.n_units, self.activation, self.density, self.dtype, self.path_scale)
+        return NetworkConfig(self.n_layers, self.n_units, self.activation, variables, self.dtype, self.path_scale)
 
     def training(self, n_variables: int) -> TrainConfig:
         """The part of training, for so many variables."""
@@ -259,10 +268,9 @@ class GraNDAGConfig(NeighboursConfig, FinalEdgesConfig):
             subproblem_tolerance=self.subproblem_tolerance,
         )
 
-    @property
-    def has_processes(self) -> bool:
+    def has_processes(self, densities: Sequence[str]) -> bool:
         """Are the conditionals Gaussian processes? Their noise has one variance, as the evidence assumes."""
-        return self.refine and self.density == "additive-gaussian"
+        return self.refine and set(densities) == {"additive-gaussian"}
 
     def n_threads(self, n_variables: int) -> int:
         """Threads that pay for so many networks."""
@@ -279,13 +287,14 @@ def learn(
 ) -> Learned:
     """The whole path from a table to a DAG with conditionals."""
     split_rng, neighbours_rng, train_rng, retrain_rng, refine_rng = rng.spawn(5)
-    data = prepare(table, config.data(), split_rng, held_out)
+    encoding = encode(table, densities_of(config.density, table, strict=False), standardise=config.standardise)
+    data = prepare(table, encoding, config.data(), split_rng, held_out)
     n_threads = config.n_threads(len(table.names))
     selected = _select(data, config, neighbours_rng, listener, uses_held_out=held_out is None)
     mask = (selected.mask & knowledge.allowed) | knowledge.required
-    training = config.training(len(table.names))
+    networks, training = config.networks(encoding.variables), config.training(len(table.names))
     trained = train(
-        data.pool, data.held_out, mask, config.networks(), training, train_rng, required=knowledge.required,
+        data.pool, data.held_out, mask, networks, training, train_rng, required=knowledge.required,
         n_threads=n_threads, record_A_phi=config.record_A_phi, listener=listener,
     )  # fmt: skip
     if trained.outcome is Outcome.NOT_FINITE:
@@ -303,7 +312,7 @@ def learn(
     notes = [*data.notes, *selected.notes, *_row_notes("The expected Jacobian is", jacobian_rows, data.n_rows)]
     edges = final_edges(table, thresholded, jacobian, knowledge, config, refine_rng, listener)
     model = _Model()
-    if config.retrain and config.has_processes:
+    if config.retrain and config.has_processes(encoding.densities):
         model = _processes(table, edges.adjacency, config, retrain_rng, listener)
     elif config.retrain:
         model = _retrained(table, data, edges.adjacency, config, retrain_rng, n_threads, listener)
@@ -332,9 +341,19 @@ def _select(
     most, is_part = config.max_neighbour_rows, len(data.rows) < data.n_rows
     rows = np.concatenate([data.rows, data.held_out]) if uses_held_out and not is_part else data.rows
     rows = rows[:most] if is_part else rows
-    selected = select_neighbours(rows, config, rng, trees=config.neighbour_trees, max_rows=most, listener=listener)
+    selected = select_neighbours(
+        rows, config, rng, groups=_groups(data.encoding), trees=config.neighbour_trees, max_rows=most, listener=listener
+    )
     limit = _row_notes("Neighbours are", rows, data.n_rows) if is_part and selected.notes else ()
     return selected._replace(notes=(*limit, *selected.notes))
+
+
+def _groups(encoding: Encoding) -> Groups | None:
+    """What trees see of each variable; None: the columns as they are."""
+    if not encoding.is_apart.any():
+        return None
+    columns = [list(variable.columns) for variable in encoding.variables]
+    return Groups(columns, np.square(encoding.reading.scaling.scale))
 
 
 def _convergence(trained: TrainResult, tolerance: float) -> Convergence:
@@ -395,7 +414,7 @@ def _processes(
 
 def _constant_in_training(names: tuple[str, ...], data: Data) -> str:
     """A sentence on columns that differ in held-out rows only, if there are any: the likelihood has no bound then."""
-    found = [repr(names[j]) for j in np.flatnonzero(constant_columns(data.rows))]
+    found = [repr(names[j]) for j in np.flatnonzero(constant_columns(data.rows[:, : len(names)]))]
     return f" The rows that are trained on have one value only in {', '.join(found)}: leave it out." if found else ""
 
 
@@ -409,7 +428,7 @@ def _retrained(
     listener: Listener | None,
 ) -> _Model:
     retraining = RetrainConfig(config.learning_rate, config.batch_size, config.max_iterations)
-    networks = config.networks()
+    networks = config.networks(data.encoding.variables)
     result = retrain(
         data.pool, data.held_out, adjacency, networks, retraining, rng, n_threads=n_threads, listener=listener
     )
@@ -417,17 +436,17 @@ def _retrained(
     model = CausalModel(table.names, adjacency, retrained.conditionals or ())
     training, held_out = (model.log_densities(rows).to_numpy() for rows in data.examples)
     values = retrained.values
-    if _has_more_noise(retrained.conditionals or (), result.networks):  # than the networks were trained to have
+    if _has_more_noise(retrained.conditionals or (), result.networks, data.encoding):  # than networks were trained for
         values = {**values, "held_out_log_likelihood": float(held_out.sum(axis=1).mean())}
     concerns = (*retrained.concerns, *overfitting_concerns(training, held_out, table.names))
     return retrained._replace(values=values, concerns=concerns)
 
 
-def _has_more_noise(conditionals: Sequence[Conditional], networks: Networks) -> bool:
+def _has_more_noise(conditionals: Sequence[Conditional], networks: Networks, encoding: Encoding) -> bool:
     return any(
         isinstance(conditional, NetworkConditional)
-        and conditional.log_sigma is not None
-        and conditional.log_sigma > float(networks.constants(j)[0])
+        and has_one_scale(encoding.densities[j])
+        and conditional.constants[0] > networks.constants(j)[0]
         for j, conditional in enumerate(conditionals)
     )
 
@@ -448,8 +467,8 @@ def _model(retrained: RetrainResult, data: Data, table: Table) -> _Model:
         )
         concerns = (Concern("retraining broke down", (), {"iterations": n_iterations}, message, is_urgent=True),)
     networks = retrained.networks
-    joint = held_out - float(np.log(data.scaling.scale).sum())  # in the units of the table
-    conditionals = tuple(network_conditionals(networks, data.scaling, least_deviations(table)))
+    joint = held_out - float(np.log(data.encoding.scaling.scale).sum())  # in the units of the table
+    conditionals = tuple(network_conditionals(networks, data.encoding, least_deviations(table)))
     return _Model(networks, conditionals, {"held_out_log_likelihood": joint}, concerns=concerns)
 
 
@@ -488,8 +507,14 @@ class GraNDAG(StochasticLearner, GraNDAGConfig):
 
     learn = staticmethod(learn)
     conditional = NetworkConditional | ProcessConditional
+    takes = frozenset(KINDS)
     presets = ("default", "fast", "paper")
     recorded_for_reports = {"record_A_phi": True}  # noqa: RUF012 (typed in the base class)
+
+    def _usable(self, table: Table) -> Table:
+        """The table as it is, if the densities fit its columns."""
+        densities_of(self.density, table)
+        return super()._usable(table)
 
     @classmethod
     def is_consistent(cls, learned: Learned) -> bool:

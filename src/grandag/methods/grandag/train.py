@@ -15,12 +15,13 @@ is masked in the first subproblem: networks that have learned nothing yet need n
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from grandag.engine.network import Networks, initialise
+from grandag.engine.network import Networks, Variable, initialise
 from grandag.engine.training import (
     ACYCLIC,
     NOT_FINITE,
@@ -43,7 +44,7 @@ class NetworkConfig:
     n_layers: int = 2
     n_units: int = 10
     activation: str = "leaky-relu"
-    density: str = "additive-gaussian"
+    density: str | Sequence[Variable] = "additive-gaussian"  # one for all, or variables with one of their own each
     dtype: str = "float32"
     path_scale: float = 1.0  # the released program; section 3.1 has the number of paths
 

@@ -4,9 +4,12 @@
 
 Both regressions are sums of continuous, piecewise linear functions of the parents, by least squares; R^2 is adjusted
 for the number of coefficients. All come from one matrix of products, so that an edge costs a small system of equations.
+Of a categorical column there is an indicator for each label: as a child, their variances are summed.
 """
 
 from __future__ import annotations
+
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -29,18 +32,31 @@ def explained(table: Table, adjacency: np.ndarray) -> np.ndarray:
     """
     rows = table.scaling.apply(spread_rows(table.values), "float64")
     d = rows.shape[1]
-    features = np.concatenate([_pieces(column) for column in rows.T])  # (6 d, n), those of a column together
-    features -= features.mean(axis=1)[:, None]
-    products = features @ features.T / len(rows)
+    features = [_features(column, kind) for column, kind in zip(rows.T, table.kinds, strict=True)]
+    ends = np.cumsum([0, *(len(some) for some in features)])
+    places = [range(start, end) for start, end in pairwise(ends.tolist())]
+    matrix = np.concatenate(features)  # about (6 d, n), those of a column together
+    matrix -= matrix.mean(axis=1)[:, None]
+    products = matrix @ matrix.T / len(rows)
+    is_categorical = np.array(table.kinds) == "categorical"
     shares = np.full((d, d), np.nan)
     for j in np.flatnonzero(adjacency.any(axis=0)).tolist():
         parents = np.flatnonzero(adjacency[:, j]).tolist()
         n_pieces = int(np.clip(len(rows) // (_ROWS_PER_PIECE * len(parents)), 1, _MOST_PIECES))
-        total = _r2(products, j, parents, n_pieces, len(rows))
+        inputs = {i: list(places[i] if is_categorical[i] else places[i][:n_pieces]) for i in parents}
+        targets = list(places[j] if is_categorical[j] else places[j][:1])
+        total = _r2(products, targets, list(chain(*inputs.values())), len(rows))
         for parent in parents:
-            others = [other for other in parents if other != parent]
-            shares[parent, j] = max(total - _r2(products, j, others, n_pieces, len(rows)), 0.0)
+            others = list(chain(*(columns for i, columns in inputs.items() if i != parent)))
+            shares[parent, j] = max(total - _r2(products, targets, others, len(rows)), 0.0)
     return shares
+
+
+def _features(column: np.ndarray, kind: str) -> np.ndarray:
+    """What a column is made of: an indicator for each of its codes, or numbers in pieces."""
+    if kind == "categorical":
+        return np.asarray(np.unique(column)[:, None] == column, dtype=np.float64)
+    return _pieces(column)
 
 
 def _pieces(column: np.ndarray) -> np.ndarray:
@@ -49,14 +65,13 @@ def _pieces(column: np.ndarray) -> np.ndarray:
     return np.vstack([column, np.maximum(column - knots[:, None], 0.0)])
 
 
-def _r2(products: np.ndarray, child: int, parents: list[int], n_pieces: int, n_rows: int) -> float:
-    """Adjusted R^2 of a regression of a column on the first pieces of others; 0 without any, or if it is constant."""
-    inputs = [_MOST_PIECES * parent + piece for parent in parents for piece in range(n_pieces)]
-    target = _MOST_PIECES * child
-    if not inputs or products[target, target] <= 0:
+def _r2(products: np.ndarray, targets: list[int], inputs: list[int], n_rows: int) -> float:
+    """Adjusted R^2 of regressions of some features on others, in all; 0 without any, or if all targets are constant."""
+    variance = float(products[targets, targets].sum())
+    if not inputs or variance <= 0:
         return 0.0
     variances, directions = np.linalg.eigh(products[np.ix_(inputs, inputs)])
     is_used = variances > _NEGLIGIBLE * variances[-1]
-    along = directions[:, is_used].T @ products[inputs, target]
-    left = max(1 - float((along**2 / variances[is_used]).sum()) / float(products[target, target]), 0.0)
+    along = directions[:, is_used].T @ products[np.ix_(inputs, targets)]
+    left = max(1 - float((along**2 / variances[is_used, None]).sum()) / variance, 0.0)
     return 1 - left * (n_rows - 1) / max(n_rows - 1 - int(is_used.sum()), 1)

@@ -15,6 +15,10 @@ is at most 1 %, about what 500 trees leave open on average (docs/neighbours.md).
 Among very many variables that rule leaves dozens of irrelevant inputs to each, and with them networks learn the rows by
 heart: from 150 variables on the limit is 1.2 times the mean, and 50 trees are enough for it.
 
+A variable that is read in several columns, a label as indicators, has the sum of their importances. The importance for
+it is that for each of its indicators, the mean of them with their variances as weights, as in a tree that predicts all
+of them at once. Its own other indicators are no inputs.
+
 Very many variables are screened first: trees see at most twice as many as may become candidates (`screen.py`), the mean
 importance is that of these, and of the candidates the most important stay.
 """
@@ -25,7 +29,7 @@ import math
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Event
 from typing import NamedTuple
 
@@ -41,6 +45,7 @@ from grandag.progress import Listener, Progress
 
 __all__ = [
     "IMPLEMENTATIONS",
+    "Groups",
     "NeighboursConfig",
     "Selection",
     "compiled_importance",
@@ -114,6 +119,23 @@ class NeighboursConfig:
         )
 
 
+class Groups(NamedTuple):
+    """Variables that are read in several columns."""
+
+    columns: Sequence[Sequence[int]]  # of each variable
+    weights: np.ndarray  # of all of these columns in that order: how much each counts as a target
+
+    @classmethod
+    def of_single_columns(cls, d: int) -> Groups:
+        """Every variable is a column."""
+        return cls([[j] for j in range(d)], np.ones(d))
+
+    @property
+    def owner(self) -> np.ndarray:
+        """The variable of each column, the columns being in the order of the variables."""
+        return np.repeat(np.arange(len(self.columns)), [len(columns) for columns in self.columns])
+
+
 class Selection(NamedTuple):
     """The inputs that neighbour selection leaves open, and what a reader should know about it."""
 
@@ -126,16 +148,17 @@ def select_neighbours(
     config: NeighboursConfig,
     rng: np.random.Generator,
     *,
+    groups: Groups | None = None,
     trees: str = "compiled",
     max_rows: int = 20_000,
     listener: Listener | None = None,
 ) -> Selection:
     """The inputs to start from: all other variables, or those that neighbour selection leaves."""
-    n, d = values.shape
+    n, d = len(values), values.shape[1] if groups is None else len(groups.columns)
     is_asked = d >= _SELECTION_FROM if config.neighbour_selection == "auto" else config.neighbour_selection
     if not is_asked or d < 2:
         return Selection(~np.eye(d, dtype=bool))
-    mask = neighbours(values, config, rng, trees=trees, max_rows=max_rows, listener=listener)
+    mask = neighbours(values, config, rng, groups=groups, trees=trees, max_rows=max_rows, listener=listener)
     notes = [f"Neighbour selection left {int(mask.sum()):,} of {d * (d - 1):,} possible edges open."]
     n_limited = int((mask.sum(axis=0) == config.max_neighbours).sum())
     if n_limited > 0:
@@ -157,36 +180,62 @@ def neighbours(
     config: NeighboursConfig,
     rng: np.random.Generator,
     *,
+    groups: Groups | None = None,
     trees: str = "compiled",
     max_rows: int = 20_000,
     listener: Listener | None = None,
 ) -> np.ndarray:
-    """mask[i, j]: is variable i a candidate parent of variable j? Uses at most `max_rows` rows of `values` (n, d)."""
-    n, d = values.shape
+    """mask[i, j]: is variable i a candidate parent of variable j? Uses at most `max_rows` rows of `values` (n, d).
+
+    With `groups`, `values` has the columns that they name.
+    """
+    n = len(values)
     if n > max_rows:
         values = values[rng.choice(n, max_rows, replace=False)]
+    if groups is None:
+        groups = Groups.of_single_columns(values.shape[1])
+    else:
+        values = values[:, [column for columns in groups.columns for column in columns]]
+    d, owner = len(groups.columns), groups.owner
     mask = np.zeros((d, d), dtype=bool)
-    inputs = _inputs(values, config)
-    threshold, _ = config.rule(d)
+    threshold, n_trees = config.rule(d)
+    config = replace(config, neighbour_threshold=threshold, n_trees=n_trees)
+    inputs = _inputs(values, groups, config)
+    totals, n_left = np.zeros((d, d)), np.bincount(owner)
     n_jobs = int(effective_n_jobs(config.n_jobs))
     with closing(IMPLEMENTATIONS[trees](values, inputs, config, rng, n_jobs)) as forests:
-        for step, (j, importance) in enumerate(forests):
-            strongest = np.argsort(-importance, kind="stable")[: config.max_neighbours]
-            is_strong = importance[strongest] >= threshold * importance.mean()
-            mask[inputs[j][strongest[is_strong]], j] = True
+        for column, importance in forests:
+            j, seen = owner[column], owner[inputs[column]]
+            totals[j] += groups.weights[column] * np.bincount(seen, importance, minlength=d)
+            n_left[j] -= 1
+            if n_left[j]:
+                continue
+            seen = np.unique(seen)
+            mask[_strong(totals[j, seen], seen, threshold, config.max_neighbours), j] = True
             mask[j, j] = False
             if listener is not None:
-                listener(Progress("neighbours", step + 1, d, n_edges=int(mask.sum())))
+                listener(Progress("neighbours", int((n_left == 0).sum()), d, n_edges=int(mask.sum())))
     return mask
 
 
-def _inputs(values: np.ndarray, config: NeighboursConfig) -> list[np.ndarray]:
-    """The variables that each variable's trees see, itself among them: all, or those it depends on most."""
-    d = values.shape[1]
+def _strong(importance: np.ndarray, seen: np.ndarray, threshold: float, most: int) -> np.ndarray:
+    """Those of the variables seen that are important enough, at most so many."""
+    strongest = np.argsort(-importance, kind="stable")[:most]
+    return np.asarray(seen[strongest[importance[strongest] >= threshold * importance.mean()]])
+
+
+def _inputs(values: np.ndarray, groups: Groups, config: NeighboursConfig) -> list[np.ndarray]:
+    """The columns that each column's trees see, itself among them: all, or those of the variables it depends on most.
+
+    Other columns of the same variable are not among them.
+    """
+    d, owner = len(groups.columns), groups.owner
     n_seen = _SCREENED * config.max_neighbours
+    columns = np.arange(len(owner))
     if d - 1 <= n_seen:
-        return [np.arange(d)] * d
-    return [np.sort(np.append(found, j)) for j, found in enumerate(most_dependent(values, n_seen))]
+        return [columns[(owner != owner[column]) | (columns == column)] for column in columns]
+    found = most_dependent(values, n_seen, owner)
+    return [columns[np.isin(owner, found[owner[column]]) | (columns == column)] for column in columns]
 
 
 def scikit_learn_importance(

@@ -20,9 +20,15 @@ __all__ = ["dependence", "most_dependent"]
 _BINS = 10
 
 
-def most_dependent(values: np.ndarray, n_wanted: int) -> list[np.ndarray]:
-    """For each variable of `values` (n, d) the `n_wanted` others that it depends on most, in ascending order."""
+def most_dependent(values: np.ndarray, n_wanted: int, owner: np.ndarray | None = None) -> list[np.ndarray]:
+    """For each variable of `values` (n, d) the `n_wanted` others that it depends on most, in ascending order.
+
+    Variables with several columns, those whose `owner` they are, depend as much as any two of their columns do.
+    """
     strength = dependence(values)
+    if owner is not None and owner[-1] < len(owner) - 1:
+        starts = np.flatnonzero(np.diff(owner, prepend=-1))
+        strength = np.maximum.reduceat(np.maximum.reduceat(strength, starts, axis=0), starts, axis=1)
     np.fill_diagonal(strength, -1)
     return [np.sort(np.argsort(-column, kind="stable")[:n_wanted]) for column in strength.T]
 
