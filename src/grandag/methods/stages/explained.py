@@ -3,8 +3,9 @@
     explained(i -> j) = R^2(x_j given all parents) - R^2(x_j given all but i)
 
 Both regressions are sums of continuous, piecewise linear functions of the parents, by least squares; R^2 is adjusted
-for the number of coefficients. All come from one matrix of products, so that an edge costs a small system of equations.
-Of a categorical column there is an indicator for each label: as a child, their variances are summed.
+for the number of coefficients. All of a variable come from one matrix of products of its own features and its parents',
+so that an edge costs a small system of equations. Of a categorical column there is an indicator for each label: as a
+child, their variances are summed.
 """
 
 from __future__ import annotations
@@ -33,30 +34,29 @@ def explained(table: Table, adjacency: np.ndarray) -> np.ndarray:
     rows = table.scaling.apply(spread_rows(table.values), "float64")
     d = rows.shape[1]
     features = [_features(column, kind) for column, kind in zip(rows.T, table.kinds, strict=True)]
-    ends = np.cumsum([0, *(len(some) for some in features)])
-    places = [range(start, end) for start, end in pairwise(ends.tolist())]
-    matrix = np.concatenate(features)  # about (6 d, n), those of a column together
-    matrix -= matrix.mean(axis=1)[:, None]
-    products = matrix @ matrix.T / len(rows)
     is_categorical = np.array(table.kinds) == "categorical"
     shares = np.full((d, d), np.nan)
     for j in np.flatnonzero(adjacency.any(axis=0)).tolist():
         parents = np.flatnonzero(adjacency[:, j]).tolist()
         n_pieces = int(np.clip(len(rows) // (_ROWS_PER_PIECE * len(parents)), 1, _MOST_PIECES))
-        inputs = {i: list(places[i] if is_categorical[i] else places[i][:n_pieces]) for i in parents}
-        targets = list(places[j] if is_categorical[j] else places[j][:1])
-        total = _r2(products, targets, list(chain(*inputs.values())), len(rows))
-        for parent in parents:
-            others = list(chain(*(columns for i, columns in inputs.items() if i != parent)))
+        used = [features[j] if is_categorical[j] else features[j][:1]]
+        used += [features[i] if is_categorical[i] else features[i][:n_pieces] for i in parents]
+        matrix = np.concatenate(used)
+        products = matrix @ matrix.T / len(rows)
+        ends = np.cumsum([len(some) for some in used]).tolist()
+        targets, *inputs = (list(range(start, end)) for start, end in pairwise([0, *ends]))
+        total = _r2(products, targets, list(chain(*inputs)), len(rows))
+        for place, parent in enumerate(parents):
+            others = list(chain(*inputs[:place], *inputs[place + 1 :]))
             shares[parent, j] = max(total - _r2(products, targets, others, len(rows)), 0.0)
     return shares
 
 
 def _features(column: np.ndarray, kind: str) -> np.ndarray:
-    """What a column is made of: an indicator for each of its codes, or numbers in pieces."""
-    if kind == "categorical":
-        return np.asarray(np.unique(column)[:, None] == column, dtype=np.float64)
-    return _pieces(column)
+    """What a column is made of, with mean 0: an indicator for each of its codes, or numbers in pieces."""
+    is_categorical = kind == "categorical"
+    found = np.asarray(np.unique(column)[:, None] == column, float) if is_categorical else _pieces(column)
+    return np.asarray(found - found.mean(axis=1)[:, None])
 
 
 def _pieces(column: np.ndarray) -> np.ndarray:
