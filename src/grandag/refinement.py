@@ -1,7 +1,8 @@
 """Any DAG judged and improved by its evidence: a method's graph, or an expert's drawing.
 
 The evidence of a graph is sum_j log p(x_j | parents of j), each regression a Gaussian process with its hyper-parameters
-at their maximum (docs/evidence.md). Differences between graphs of the same table are in nats: 5 are a factor of 150.
+at their maximum, or, in a table with labels or counts, an additive regression (docs/evidence.md). Differences between
+graphs of the same table are in nats: 5 are a factor of 150.
 """
 
 from __future__ import annotations
@@ -73,6 +74,7 @@ def refine(
         found = evidence.refine(
             aligned.varying.values,
             aligned.adjacency,
+            kinds=aligned.varying.kinds,
             allowed=allowed,
             required=required,
             rng=as_generator(random_state),
@@ -102,6 +104,7 @@ def judge(graph: Any, X: Any, *, missing: str = "error", random_state: Any = 0, 
         found = evidence.evaluate(
             aligned.varying.values,
             aligned.adjacency,
+            kinds=aligned.varying.kinds,
             rng=as_generator(random_state),
             n_threads=int(effective_n_jobs(n_jobs)),
             names=aligned.varying.names,

@@ -5,18 +5,22 @@
     regression  log p(y | X) and its gradient, dense, of low rank, and by blocks of rows
     optimiser   its maximum over the hyper-parameters
     promise     which variables a fit still depends on
-    scores      local scores: computed once, warm-started, shared by threads
+    interface   what selection and search ask of local scores
+    scores      local scores by Gaussian processes: computed once, warm-started, shared by threads
+    additive    local scores by additive regressions, for columns of several kinds
     selection   the parents that a variable needs
     search      optimal reinsertion
+    greedy      the best change of a single edge, for scores that take long
     stability   which edges halves of the rows keep
     refine      the whole: select, search, and what each edge is worth
 
 This stage is ours, not the paper's.
 """
 
+from grandag.evidence.additive import is_mixed
 from grandag.evidence.config import EvidenceConfig
 from grandag.evidence.refine import Refined, evaluate, refine, select
 from grandag.evidence.search import Move
 from grandag.evidence.stability import kept_by_halves
 
-__all__ = ["EvidenceConfig", "Move", "Refined", "evaluate", "kept_by_halves", "refine", "select"]
+__all__ = ["EvidenceConfig", "Move", "Refined", "evaluate", "is_mixed", "kept_by_halves", "refine", "select"]

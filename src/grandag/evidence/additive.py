@@ -132,6 +132,7 @@ class _Rows:
         self.n_rows = len(values)
         self._table = LikelihoodTable(values, kinds)
         self._values: dict[tuple[int, Parents], float] = {}
+        self._losses: dict[tuple[int, Parents, Parents], float] = {}
         self._last: dict[int, list[LikelihoodFit]] = {}
         self.work = 0.0
 
@@ -164,11 +165,13 @@ class _Rows:
 
         The first part is the log-likelihood that is lost to second order, the second the price of a parameter.
         """
-        if not dropped:
-            return 0.0
-        fit = self._fit(child, parents)
-        terms = [fit.parents.index(parent) for parent in dropped]
-        return fit.wald(terms) / 2 - 0.5 * float(fit.edf[terms].sum()) * float(np.log(self.n_rows))
+        key = child, parents, dropped
+        if key not in self._losses:
+            fit = self._fit(child, parents)
+            terms = [fit.parents.index(parent) for parent in dropped]
+            price = 0.5 * float(fit.edf[terms].sum()) * float(np.log(self.n_rows))
+            self._losses[key] = fit.wald(terms) / 2 - price
+        return self._losses[key]
 
     def promises(self, child: int, parents: Parents, others: Sequence[int]) -> np.ndarray:
         """Rao's test of each of the others, as a normal deviate with the same tail."""

@@ -15,6 +15,7 @@ import numpy as np
 from grandag.blas import one_blas_thread
 from grandag.evidence.additive import AdditiveScores, is_mixed
 from grandag.evidence.config import EvidenceConfig
+from grandag.evidence.greedy import climb
 from grandag.evidence.interface import Parents, Scores
 from grandag.evidence.plans import Knowledge
 from grandag.evidence.scores import MOST_CANDIDATES, LocalScores
@@ -86,7 +87,10 @@ def refine(
     with one_blas_thread():
         found = table.selected(adjacency)
         if not found.was_interrupted:
-            found = Search(table.scores, table.knowledge, table.rng, table.report).run(found.parents)
+            if isinstance(table.scores, AdditiveScores):
+                found = climb(table.scores, table.knowledge, found.parents, table.report)
+            else:
+                found = Search(table.scores, table.knowledge, table.rng, table.report).run(found.parents)
         return table.result(found)
 
 

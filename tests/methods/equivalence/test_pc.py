@@ -9,7 +9,7 @@ from scipy.stats import norm, pearsonr
 from grandag import PC
 from grandag.graph import is_cpdag, skeleton, to_cpdag, v_structures
 from grandag.methods.equivalence.conditioning import conditional_variance
-from grandag.methods.equivalence.pc import Skeleton, find_skeleton, orient_skeleton
+from grandag.methods.equivalence.pc import CorrelationTests, Skeleton, find_skeleton, orient_skeleton
 from tests.methods.linear import linear_data
 
 
@@ -51,7 +51,7 @@ def test_skeleton_and_tests(rng):
     for _ in range(10):
         values, _, _ = linear_data(rng, d=7, n_edges=12, n=80)
         correlation = np.corrcoef(values, rowvar=False)
-        found = find_skeleton(correlation, 80, 0.05, everything(7), nothing(7))
+        found = find_skeleton(CorrelationTests(correlation, 80), 80, 0.05, everything(7), nothing(7))
         adjacent, smallest = brute_force(correlation, 80, 0.05)
         np.testing.assert_array_equal(found.adjacent, adjacent)
         np.testing.assert_allclose(found.z[everything(7)], smallest[everything(7)], rtol=1e-6, atol=1e-9)
@@ -85,7 +85,8 @@ def test_exact_correlations_give_the_true_class(rng):
         through = np.linalg.inv(np.eye(8) - weights)
         covariance = through.T @ through
         scale = np.sqrt(np.diagonal(covariance))
-        found = find_skeleton(covariance / np.outer(scale, scale), 10**12, 1e-6, everything(8), nothing(8))
+        tests = CorrelationTests(covariance / np.outer(scale, scale), 10**12)
+        found = find_skeleton(tests, 10**12, 1e-6, everything(8), nothing(8))
         oriented = orient_skeleton(found, everything(8), nothing(8))
         np.testing.assert_array_equal(oriented.adjacency, to_cpdag(truth))
         assert oriented.n_left_out == oriented.n_new == 0

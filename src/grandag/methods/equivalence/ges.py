@@ -18,16 +18,18 @@ from typing import Any
 
 import numpy as np
 
+from grandag.evidence import is_mixed
 from grandag.knowledge import Masks
 from grandag.learned import Learned
 from grandag.methods.equivalence.class_search import SearchConfig, search_class
 from grandag.methods.equivalence.conditioning import conditional_variance, conditional_variances
 from grandag.methods.equivalence.greedy_search import CachedScore
+from grandag.methods.equivalence.mixed import MixedScore
 from grandag.methods.estimator import StructureLearner, estimator
 from grandag.methods.stages.linear_gaussian import Moments, about_zero, least_squares, moments
-from grandag.parameters import PowerOfTen, boolean, number, parameter
+from grandag.parameters import ParameterError, PowerOfTen, boolean, number, parameter
 from grandag.progress import Listener
-from grandag.table import Table
+from grandag.table import KINDS, Table
 
 __all__ = ["GES", "GaussianScore", "GesConfig", "learn"]
 
@@ -53,6 +55,17 @@ class GaussianScore:
     def _of_variances(self, variances: Any, n_parents: int) -> Any:
         likelihood = -self._n_rows / 2 * (np.log(2 * np.pi * variances) + 1)
         return likelihood - self._price * (n_parents + 2)
+
+
+_MIXED = (
+    "The score is the BIC of additive regressions, each with the family of its variable's kind; equivalent DAGs have "
+    "similar scores, not equal ones."
+)
+
+
+def _labelled(table: Table) -> str:
+    """The columns that are not numbers with a mean."""
+    return ", ".join(repr(name) for name, kind in zip(table.names, table.kinds, strict=True) if is_mixed([kind]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +96,11 @@ def learn(
     held_out: np.ndarray | None,
 ) -> Learned:
     """The class with the best BIC that the greedy search finds, and the regressions of one of its DAGs."""
+    if is_mixed(table.kinds):
+        if not config.intercept:
+            raise ParameterError("intercept", f"must be True for a table with labels or counts: {_labelled(table)}.")
+        mixed = search_class(CachedScore(MixedScore(table, config.penalty)), table.names, knowledge, config, listener)
+        return replace(mixed, notes=(_MIXED, *mixed.notes))
     data = moments(table.values)
     score = GaussianScore(data if config.intercept else about_zero(data), len(table.values), config.penalty)
     found = search_class(CachedScore(score), table.names, knowledge, config, listener)
@@ -95,7 +113,8 @@ class GES(StructureLearner, GesConfig):
 
     `adjacency_` is a CPDAG, with undirected edges in both directions; where background knowledge directs edges, it is
     the part of the class that knowledge allows. `GES.preset("paper")` has no intercepts, as R's pcalg when the paper's
-    tables were made. GES is deterministic and takes no seed.
+    tables were made. GES is deterministic and takes no seed. A table with labels or counts is scored by additive
+    regressions with the families of its columns; there is then a graph, but no conditionals.
 
     Attributes:
         strength_: (d, d) how much an edge adds to the BIC of `dag_`.
@@ -110,5 +129,6 @@ class GES(StructureLearner, GesConfig):
     """
 
     learn = staticmethod(learn)
+    takes = frozenset(KINDS)
     checks_noise = False
     quick_up_to = 20

@@ -14,6 +14,8 @@ contradict each other; the answer is a CPDAG nevertheless:
   knowledge, or the absence of cycles is left out, and counted in `notes_`.
 - If the skeleton with these v-structures belongs to no DAG, that DAG is taken which a sink by sink extension with the
   fewest other v-structures gives (`nearest_dag`), and the answer is its class.
+
+A table with labels or counts has the tests of `mixed.py` in the place of correlations.
 """
 
 from __future__ import annotations
@@ -21,22 +23,36 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from grandag.evidence import is_mixed
 from grandag.graph import is_acyclic, nearest_dag, restricted_class, skeleton, to_dag, v_structures
 from grandag.knowledge import Masks
 from grandag.learned import Learned
 from grandag.methods.equivalence.conditioning import correlate_pairs
+from grandag.methods.equivalence.mixed import MOST_CONDITIONS, MixedTests
 from grandag.methods.estimator import StructureLearner, estimator
 from grandag.methods.stages.linear_gaussian import least_squares, moments
 from grandag.parameters import integer, optional, parameter, probability
 from grandag.progress import Listener, Progress
-from grandag.table import Table
+from grandag.table import KINDS, Table
 from grandag.wording import counted
 
-__all__ = ["PC", "Orientation", "PcConfig", "Skeleton", "find_skeleton", "learn", "orient_skeleton"]
+__all__ = [
+    "PC",
+    "CorrelationTests",
+    "Orientation",
+    "PcConfig",
+    "Skeleton",
+    "Tests",
+    "find_skeleton",
+    "learn",
+    "orient_skeleton",
+]
+
+_MIXED = "Tests are those of additive regressions in both directions, each with the family of its variable's kind."
 
 
 class Skeleton(NamedTuple):
@@ -57,8 +73,46 @@ class Orientation(NamedTuple):
     n_new: int  # v-structures of the answer that no test asked for
 
 
+class Tests(Protocol):
+    """Tests of independence; see `correlate_pairs`."""
+
+    n_variables: int
+
+    def test_pairs(
+        self,
+        first: int,
+        pairs: np.ndarray,
+        adjacent: np.ndarray,
+        size: int,
+        smallest: np.ndarray,
+        separators: np.ndarray,
+    ) -> int:
+        """Test `first` with each second > first of the pairs, given each set of `size` adjacent nodes."""
+
+
+class CorrelationTests:
+    """z = sqrt(n - m - 3) artanh(partial correlation given m variables)."""
+
+    def __init__(self, correlation: np.ndarray, n_rows: int) -> None:
+        self.n_variables = len(correlation)
+        self._correlation, self._n_rows = correlation, n_rows
+
+    def test_pairs(
+        self,
+        first: int,
+        pairs: np.ndarray,
+        adjacent: np.ndarray,
+        size: int,
+        smallest: np.ndarray,
+        separators: np.ndarray,
+    ) -> int:
+        """Test `first` with others; returns how many tests were done."""
+        scale = float(np.sqrt(self._n_rows - size - 3))
+        return int(correlate_pairs(self._correlation, first, pairs, adjacent, size, scale, smallest, separators))
+
+
 def find_skeleton(
-    correlation: np.ndarray,
+    tests: Tests,
     n_rows: int,
     alpha: float,
     allowed: np.ndarray,
@@ -67,14 +121,14 @@ def find_skeleton(
     max_conditions: int | None = None,
     listener: Listener | None = None,
 ) -> Skeleton:
-    """Which pairs stay adjacent, by tests of zero partial correlation.
+    """Which pairs stay adjacent, by tests of independence.
 
     Pairs that knowledge forbids in both directions are apart from the start, and tested only for what parts them;
     required ones stay. `max_conditions` limits m.
     """
     from scipy.stats import norm
 
-    d = len(correlation)
+    d = tests.n_variables
     critical = float(norm.isf(alpha / 2)) if alpha < 1 else 0.0
     adjacent, is_required = skeleton(allowed), skeleton(required)
     open_pairs = ~np.eye(d, dtype=bool)
@@ -83,10 +137,9 @@ def find_skeleton(
     n_tests = size = 0
     while size <= most and (adjacent.sum(axis=0).max(initial=0) > size or size == 0):
         separators = np.concatenate([separators, np.full((d, d, 1), -1, dtype=np.int64)], axis=2)
-        scale = float(np.sqrt(n_rows - size - 3))
         before = adjacent.copy()
         for first in range(d):
-            n_tests += correlate_pairs(correlation, first, open_pairs, before, size, scale, z, separators)
+            n_tests += tests.test_pairs(first, open_pairs, before, size, z, separators)
             if listener is not None:
                 listener(Progress("test", size * d + first + 1, (most + 1) * d, n_edges=int(adjacent.sum()) // 2))
         is_apart = np.triu(z <= critical) & ~is_required
@@ -147,7 +200,9 @@ class PcConfig:
         0.01, probability, "Level of the tests; smaller values give sparser graphs.", source="the paper's tables"
     )
     max_conditions: int | None = parameter(
-        None, optional(integer(0)), "Maximum number of variables that a test conditions on; None: no limit."
+        None,
+        optional(integer(0)),
+        "Maximum number of variables that a test conditions on; None: no limit, or 3 in a table with labels or counts.",
     )
 
 
@@ -167,10 +222,12 @@ def learn(
     correlation = data.covariance / np.outer(deviation, deviation)
     order = np.argsort((correlation**2).sum(axis=0), kind="stable")
     allowed, required = (matrix[np.ix_(order, order)] for matrix in knowledge)
-    found = find_skeleton(
-        correlation[np.ix_(order, order)], len(table.values), config.alpha, allowed, required,
-        max_conditions=config.max_conditions, listener=listener,
-    )  # fmt: skip
+    n_rows, most = len(table.values), config.max_conditions
+    tests: Tests = CorrelationTests(correlation[np.ix_(order, order)], n_rows)
+    mixed = is_mixed(table.kinds)
+    if mixed:
+        tests, most = MixedTests(table.select(order)), MOST_CONDITIONS if most is None else most
+    found = find_skeleton(tests, n_rows, config.alpha, allowed, required, max_conditions=most, listener=listener)
     oriented = orient_skeleton(found, allowed, required)
     back = np.ix_(np.argsort(order), np.argsort(order))
     adjacency, z = oriented.adjacency[back], found.z[back]
@@ -182,8 +239,8 @@ def learn(
         kind="cpdag",
         edge_facts={"p_value": 2 * norm.sf(z)},
         values={"n_tests": found.n_tests},
-        conditionals=least_squares(data, dag).conditionals(dag),
-        notes=tuple(_notes(found, oriented)),
+        conditionals=None if mixed else least_squares(data, dag).conditionals(dag),
+        notes=(*((_MIXED,) if mixed else ()), *_notes(found, oriented)),
     )
 
 
@@ -204,6 +261,9 @@ def _notes(found: Skeleton, oriented: Orientation) -> list[str]:
 class PC(StructureLearner, PcConfig):
     """Learn an equivalence class of DAGs by tests of zero partial correlation.
 
+    A table with labels or counts is tested by additive regressions with the families of its columns instead; there is
+    then a graph, but no conditionals.
+
     `adjacency_` is a CPDAG, with undirected edges in both directions; where background knowledge directs edges, it is
     the part of the class that knowledge allows. PC is deterministic and takes no seed.
 
@@ -220,5 +280,6 @@ class PC(StructureLearner, PcConfig):
     """
 
     learn = staticmethod(learn)
+    takes = frozenset(KINDS)
     checks_noise = False
     quick_up_to = 20

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from grandag.diagnostics import Concern
-from grandag.gam import SplineTable
+from grandag.evidence import is_mixed
+from grandag.gam import LikelihoodTable, SplineTable
 from grandag.knowledge import Masks
 from grandag.methods.stages.prune import PruneConfig, prune
 from grandag.methods.stages.refine import (
@@ -73,13 +74,21 @@ def final_edges(
     *,
     splines: SplineTable | None = None,
 ) -> FinalEdges:
-    """Refine or prune a DAG, as the config says; `splines` are those of the table, if they have been made."""
+    """Refine or prune a DAG, as the config says; `splines` are those of the table, if they have been made.
+
+    In a table with labels or counts, the regressions have the families of their targets.
+    """
     if config.refine:
         return _refined(table, adjacency, knowledge, config, rng, listener)
     if not config.prune:
         return FinalEdges(adjacency, strength)
+    regressions: SplineTable | LikelihoodTable
+    if is_mixed(table.kinds):
+        regressions = LikelihoodTable(table.values, table.kinds)
+    else:
+        regressions = splines or SplineTable(table, depends_on_units=False)
     pruned = prune(
-        splines or SplineTable(table, depends_on_units=False),
+        regressions,
         adjacency,
         config.prune_cutoff,
         required=knowledge.required,

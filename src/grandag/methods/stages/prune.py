@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grandag.gam import SplineTable
+from grandag.gam import LikelihoodTable, SplineTable
 from grandag.parameters import boolean, parameter, probability
 from grandag.progress import Listener, Progress
 
@@ -56,7 +56,7 @@ class PruneResult:
 
 
 def prune(
-    table: SplineTable,
+    table: SplineTable | LikelihoodTable,
     adjacency: np.ndarray,
     cutoff: float = 0.001,
     *,

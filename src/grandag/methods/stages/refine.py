@@ -59,6 +59,7 @@ def refine_graph(
     return refine(
         table.values,
         adjacency,
+        kinds=table.kinds,
         allowed=knowledge.allowed,
         required=knowledge.required,
         rng=rng,
@@ -75,6 +76,7 @@ def kept_edges(
     return kept_by_halves(
         table.values,
         adjacency,
+        kinds=table.kinds,
         allowed=knowledge.allowed,
         required=knowledge.required,
         rng=rng,
