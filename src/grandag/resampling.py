@@ -4,6 +4,9 @@
     subsample   half of the rows without replacement: the same, without copies of rows
     restarts    the same rows with another random state: what chance in the method does (nothing, for one without any)
 
+Gaps that are filled in (`missing="impute"`) are filled in anew for each refit; the fits of `missing="impute"` itself
+are counted in the same way, as "imputations".
+
 A frequency is the share of refits with that edge. It speaks of the stability of a method on data like these, not of the
 probability that the edge is true: docs/confidence.md has what was measured.
 """
@@ -34,7 +37,7 @@ from grandag.progress import Listener, Progress
 from grandag.table import Table, TableError, as_table
 from grandag.wording import counted
 
-__all__ = ["KINDS", "Confidence", "attach", "confidence", "describe", "halves_by_default"]
+__all__ = ["KINDS", "Confidence", "attach", "confidence", "describe", "halves_by_default", "with_frequencies"]
 
 KINDS = ("bootstrap", "subsample", "restarts")
 
@@ -269,6 +272,8 @@ def _refit(
         table = table.take(rng.integers(n, size=n))
     elif kind == "subsample":
         table = table.take(rng.permutation(n)[: max(1, n // 2)])
+    if table.gaps is not None:
+        table = table.completed(int(rng.integers(2**31)))
     if "random_state" in estimator.get_params():
         estimator.set_params(random_state=int(rng.integers(2**31)))
     with warnings.catch_warnings():
@@ -286,14 +291,18 @@ def attach(model: Estimator, result: Confidence) -> None:
     Edges that the refits would rather turn round, and many that at most half of them have, are reasons to doubt the
     graph; the latter take the place of what halves of the rows said of single edges.
     """
-    learned: Learned = model.learned_
+    model.learned_ = with_frequencies(model.learned_, result)
+
+
+def with_frequencies(learned: Learned, result: Confidence) -> Learned:
+    """What was learned, with the frequencies of its edges."""
     facts = {"frequency": result.frequency, "reverse_frequency": result.frequency.T.copy()}
     if not learned.is_dag:
         facts["adjacency_frequency"] = result.adjacency_frequency
     learned = learned.with_facts(facts, describe(result))
     others = [concern for concern in learned.concerns if concern.kind != "unstable edges"]
     concerns = (*others, *_rare_concerns(learned, result), *_turned_concerns(learned))
-    model.learned_ = replace(learned, concerns=concerns)
+    return replace(learned, concerns=concerns)
 
 
 def _rare_concerns(learned: Learned, result: Confidence) -> list[Concern]:
@@ -351,5 +360,6 @@ def describe(result: Confidence) -> str:
 
 
 def _refits_in_words(result: Confidence) -> str:
-    words = {"bootstrap": "bootstrap samples", "subsample": "halves of the rows", "restarts": "other random states"}
+    words = {"bootstrap": "bootstrap samples", "subsample": "halves of the rows", "restarts": "other random states",
+             "imputations": "tables with gaps filled in anew"}  # fmt: skip
     return f"{counted(result.n_done, 'refit')} on {words[result.kind]}"

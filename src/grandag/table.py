@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from grandag.imputation import fill_in, from_own_column
 from grandag.incoming import MOST_VARIABLES, TableError, suggestion
 from grandag.kinds import (
     KINDS,
@@ -90,6 +91,7 @@ class Table:
     notes: tuple[str, ...] = ()  # how a file was read
     kinds: tuple[str, ...] = ()  # one of KINDS per column; none: all are continuous
     labels: tuple[tuple[str, ...], ...] = ()  # of binary and categorical columns, in the order of their codes
+    gaps: np.ndarray | None = None  # (n, d) bool: values that were missing, and have been filled in
 
     def __post_init__(self) -> None:
         kinds = self.kinds or ("continuous",) * len(self.names)
@@ -122,7 +124,24 @@ class Table:
 
     def take(self, rows: np.ndarray) -> Table:
         """Some of the rows, by number."""
-        return replace(self, values=self.values[rows], index=None)
+        return replace(self, values=self.values[rows], index=None, gaps=None if self.gaps is None else self.gaps[rows])
+
+    def completed(self, seed: int) -> Table:
+        """The table with its gaps filled in anew, by chained equations, and none left; itself if it has none."""
+        if self.gaps is None:
+            return self
+        rng, is_label = np.random.default_rng(seed), [kind in LABELLED for kind in self.kinds]
+        return replace(self, values=fill_in(np.asarray(self.values, np.float64), self.gaps, is_label, rng), gaps=None)
+
+    @property
+    def note_of_gaps(self) -> tuple[str, ...]:
+        """A sentence on the share of missing values in each column, if there are any."""
+        if self.gaps is None:
+            return ()
+        shares = self.gaps.mean(axis=0)
+        order = [int(j) for j in np.argsort(-shares, kind="stable") if shares[j] > 0]
+        found = ", ".join(f"{self.names[j]!r} {shares[j]:.1%}" for j in order)
+        return (f"Missing or infinite values were filled in by chained equations; their shares: {found}.",)
 
     def select(self, columns: np.ndarray) -> Table:
         """Some of the columns, by number or by a mask."""
@@ -133,6 +152,7 @@ class Table:
             names=tuple(self.names[j] for j in chosen),
             kinds=tuple(self.kinds[j] for j in chosen),
             labels=tuple(self.labels[j] for j in chosen),
+            gaps=None if self.gaps is None else self.gaps[:, columns],
         )
 
 
@@ -240,7 +260,8 @@ def as_table(
 
     Args:
         X: The table. A `Table` has been checked before.
-        missing: "drop" leaves out rows with missing or infinite values, "error" refuses them.
+        missing: "drop" leaves out rows with missing or infinite values, "error" refuses them, "impute" fills them in
+            once (`Table.completed` does so anew).
         kinds: What columns hold, by name, where it shall not be decided from their values (see `grandag.kinds`); of new
             rows for a model, one `ColumnKind` per column. A data frame may bring its own in `attrs["kinds"]`.
         numbers_only: Take all columns for numbers, and refuse those that are not.
@@ -294,17 +315,20 @@ def _checked(X: Any, missing: str, kinds: Any, numbers_only: bool) -> Table:
         names = tuple(f"X{k}" for k in range(values.shape[1]))
         has_own_names = False
         wanted = kinds_by_name(kinds, names)
+    gaps = _gaps(values, names) if missing == "impute" else None
+    if gaps is not None:  # kinds are decided from what is there
+        values = from_own_column(np.asarray(values, dtype=np.float64), gaps, np.random.default_rng(0))
     kept, numbers = _finite(values, names, missing)
     _check_range(kept, names)
     index = numbers
     if hasattr(X, "iloc"):
         index = X.index if numbers is None else X.index[numbers]
     notes = tuple(attributes.get("notes", ()))
-    table = Table(kept, names, has_own_names, len(values) - len(kept), index, notes)
-    if numbers_only:
-        return table
-    columns = {j: _in_use(column, kept[:, j], wanted.get(names[j])) for j, column in labelled.items()}
-    return _with_columns(table, columns | _of_numbers(table, wanted, set(labelled)))
+    table = Table(kept, names, has_own_names, len(values) - len(kept), index, notes, gaps=gaps)
+    if not numbers_only:
+        columns = {j: _in_use(column, kept[:, j], wanted.get(names[j])) for j, column in labelled.items()}
+        table = _with_columns(table, columns | _of_numbers(table, wanted, set(labelled)))
+    return replace(table.completed(0), gaps=gaps)
 
 
 def _in_use(column: Column, codes: np.ndarray, wanted: ColumnKind | None) -> Column:
@@ -533,9 +557,24 @@ def _finite(values: np.ndarray, names: Sequence[str], missing: str) -> tuple[np.
         found.append(f"{names[int(j)]!r} ({' and '.join(counts)}, first in row {first})")
     others = f" and {len(found) - 5} more columns" if len(found) > 5 else ""
     raise TableError(
-        f"X contains missing or infinite values in {', '.join(found[:5])}{others}: fill them in, or drop the "
-        f"{'row' if len(bad) == 1 else f'{len(bad)} rows'} concerned with missing='drop' (--missing drop)."
+        f"X contains missing or infinite values in {', '.join(found[:5])}{others}: drop the "
+        f"{'row' if len(bad) == 1 else f'{len(bad)} of {len(values)} rows'} concerned with missing='drop' "
+        "(--missing drop), or have the gaps filled in several times with missing='impute' (--missing impute)."
     )
+
+
+def _gaps(values: np.ndarray, names: Sequence[str]) -> np.ndarray | None:
+    """Which values are missing or infinite (n, d); None if none is. A column must have ten that are not."""
+    if all(np.isfinite(values[block]).all() for block in blocks(len(values))):
+        return None
+    gaps = np.asarray(~np.isfinite(values))
+    n_there = (~gaps).sum(axis=0)
+    for j in np.flatnonzero(n_there < MIN_ROWS):
+        raise TableError(
+            f"Column {names[int(j)]!r} has only {n_there[j]} values that are not missing, too few to fill in the "
+            "others: leave it out (--exclude)."
+        )
+    return gaps
 
 
 def _check_width(n_columns: int) -> None:

@@ -52,7 +52,7 @@ from grandag.parameters import (
     plain,
 )
 from grandag.progress import Listener, progress_line
-from grandag.resampling import confidence
+from grandag.resampling import Confidence, confidence, with_frequencies
 from grandag.table import MANY_ROWS, Table, TableError, as_table, constant_columns, quartiles
 from grandag.table_diagnostics import discrete_columns, order_concerns, table_concerns
 from grandag.wording import counted, levels_to_the_user, some
@@ -123,8 +123,12 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         "Forbidden and required edges: a file (TOML or Tetrad's format), a `Knowledge`, or its fields in a dictionary.",
     )
     missing: str = parameter(
-        "error", one_of("error", "drop"), "Rows with missing or infinite values: stop with an error, or drop them."
+        "error",
+        one_of("error", "drop", "impute"),
+        "Rows with missing or infinite values: stop with an error, drop them, or fill in ('impute') by chained "
+        "equations, several times, with a fit each.",
     )
+    imputations: int = parameter(5, parameters.count, "Number of times that gaps are filled in, with missing='impute'.")
     kinds: Any = parameter(
         None,
         parameters.kinds,
@@ -162,7 +166,10 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         check_unused(values, declared)
         table = self._usable(as_table(X, missing=self.missing, kinds=self.kinds))
         with announcing_compilation(), one_blas_thread(), self._listening(listener) as heard:
-            learned = self._learn_from(table, values, held_out, heard)
+            if table.gaps is None:
+                learned = self._learn_from(table, values, held_out, heard)
+            else:
+                learned = self._learn_from_gaps(table, values, held_out, heard)
         self._keep(learned, has_own_names=table.has_own_names)
         for concern in learned.concerns:
             if concern.is_urgent:
@@ -206,6 +213,32 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         values = {**learned.values, "observed": quartiles(table)}
         notes = (*_notes(learned, table), *learned.notes)
         return replace(learned, values=values, notes=notes, concerns=concerns)
+
+    def _learn_from_gaps(
+        self, table: Table, values: Mapping[str, Any], held_out: Any, listener: Listener | None
+    ) -> Learned:
+        """One fit to each of several completed tables: that in the middle of all, with the frequencies of its edges."""
+        seeds = range(self.imputations)
+        fits = [self._learn_from(table.completed(seed), values, held_out, listener) for seed in seeds]
+        for learned in fits:
+            learned.check_not_interrupted()
+        counted_fits = Confidence(
+            table.names,
+            "imputations",
+            len(fits),
+            np.array([learned.adjacency for learned in fits]),
+            np.array([learned.strength for learned in fits]),
+            sum(not learned.converged for learned in fits),
+        )
+        different = [(fit.adjacency != counted_fits.adjacencies).sum() for fit in fits]
+        middle = with_frequencies(fits[int(np.argmin(different))], counted_fits)
+        matrices = {**middle.matrices, "consensus": counted_fits.consensus()}
+        return replace(middle, matrices=matrices, notes=(*table.note_of_gaps, *middle.notes))
+
+    @property
+    def _missing_later(self) -> str:
+        """What is done with gaps in rows that a model is asked about: they are no rows to be completed."""
+        return "drop" if self.missing == "impute" else self.missing
 
     @classmethod
     def config_type(cls) -> type[Any]:
@@ -407,16 +440,16 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         return model.average_effect(cause, outcome, resamples=resamples, random_state=random_state, **options)
 
     def log_prob(self, X: Any) -> pd.Series:
-        """log p(x) of each row of X; with `missing="drop"`, here and below, of each complete row."""
-        return self.model_.log_prob(X, missing=self.missing)
+        """log p(x) of each row of X; with `missing="drop"` or "impute", here and below, of each complete row."""
+        return self.model_.log_prob(X, missing=self._missing_later)
 
     def residuals(self, X: Any, *, standardised: bool = False) -> pd.DataFrame:
         """Each value minus its mean given its parents; see `CausalModel.residuals` for labels and counts."""
-        return self.model_.residuals(X, standardised=standardised, missing=self.missing)
+        return self.model_.residuals(X, standardised=standardised, missing=self._missing_later)
 
     def check_noise(self, X: Any) -> pd.DataFrame:
         """Is the noise of each variable independent of its parents, and Gaussian? One row per variable."""
-        return self.model_.check_noise(X, missing=self.missing)
+        return self.model_.check_noise(X, missing=self._missing_later)
 
     def predict(self, X: Any, target: str | None = None) -> Any:
         """The mean of the target given its parents in X; without a target, of every variable given its own.
@@ -424,8 +457,8 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         Of labels, it is the probability of each.
         """
         if target is None:
-            X = self._like_training(X, self.missing)
-        return self.model_.predict(X, target, missing=self.missing)
+            X = self._like_training(X, self._missing_later)
+        return self.model_.predict(X, target, missing=self._missing_later)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean over the rows of X of log p(x) = sum_j log p_j(x_j | parents), in the units of the table.
@@ -434,7 +467,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         ignored.
         """
         model = self.model_
-        return float(model.log_prob(self._like_training(X, self.missing)).mean())
+        return float(model.log_prob(self._like_training(X, self._missing_later)).mean())
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to one file: arrays and JSON in a zip archive (numpy's npz), nothing pickled."""

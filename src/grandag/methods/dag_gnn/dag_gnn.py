@@ -317,5 +317,5 @@ class DAGGNN(StochasticLearner, DagGnnConfig):
         """
         model, scaling = _autoencoder(self._fitted())
         varying = [not isinstance(conditional, Fixed) for conditional in self.model_.conditionals]
-        values = self._like_training(X, self.missing).values[:, varying]
+        values = self._like_training(X, self._missing_later).values[:, varying]
         return model.evidence_lower_bound(scaling.apply(values, "float64"))

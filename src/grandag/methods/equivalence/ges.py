@@ -29,7 +29,7 @@ from grandag.methods.estimator import StructureLearner, estimator
 from grandag.methods.stages.linear_gaussian import Moments, about_zero, least_squares, moments
 from grandag.parameters import ParameterError, PowerOfTen, boolean, number, parameter
 from grandag.progress import Listener
-from grandag.table import Table
+from grandag.table import KINDS, Table
 
 __all__ = ["GES", "GaussianScore", "GesConfig", "learn"]
 
@@ -135,5 +135,6 @@ class GES(StructureLearner, GesConfig):
     """
 
     learn = staticmethod(learn)
+    takes = frozenset(KINDS)
     checks_noise = False
     quick_up_to = 20

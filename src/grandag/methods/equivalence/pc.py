@@ -37,7 +37,7 @@ from grandag.methods.estimator import StructureLearner, estimator
 from grandag.methods.stages.linear_gaussian import least_squares, moments
 from grandag.parameters import integer, optional, parameter, probability
 from grandag.progress import Listener, Progress
-from grandag.table import Table
+from grandag.table import KINDS, Table
 from grandag.wording import counted
 
 __all__ = [
@@ -280,5 +280,6 @@ class PC(StructureLearner, PcConfig):
     """
 
     learn = staticmethod(learn)
+    takes = frozenset(KINDS)
     checks_noise = False
     quick_up_to = 20
