@@ -33,9 +33,9 @@ class Sample:
             self._mean, deviation = own.mean(axis=1, keepdims=True), own.std(axis=1, keepdims=True)
             self._deviation = np.where(deviation > 0, deviation, 1.0)
 
-    def of(self, variables: Sequence[int], n_rows: int) -> np.ndarray:
+    def of(self, variables: Sequence[int] | np.ndarray, n_rows: int) -> np.ndarray:
         """Some columns in the first `n_rows` of the sample, (variables, rows)."""
-        chosen = list(variables)
+        chosen = np.asarray(variables, dtype=np.intp)
         if self._rows is None:
             return np.ascontiguousarray(self._columns[chosen, :n_rows])
         own = self._columns[np.ix_(chosen, self._rows[:n_rows])]
