@@ -26,6 +26,7 @@ import numpy as np
 from common import cpu_seconds, gflops, memory_beyond, resident_bytes
 from grandag.engine.training import expected_jacobian
 from grandag.graph import ancestors
+from grandag.methods.grandag.columns import densities_of, encode
 from grandag.methods.grandag.data import prepare
 from grandag.methods.grandag.grandag import GraNDAGConfig
 from grandag.methods.grandag.train import train
@@ -62,11 +63,13 @@ def measure(setting: str, variant: str, n_rows: int, seed: int) -> dict[str, flo
     config = GraNDAGConfig(n_jobs=1, **options(variant))
     split_rng, neighbours_rng, train_rng = np.random.default_rng(0).spawn(3)
     before = resident_bytes()
-    data = prepare(as_table(values), config.data(), split_rng, None)
+    table = as_table(values)
+    encoding = encode(table, densities_of(config.density, table), standardise=config.standardise)
+    data = prepare(table, encoding, config.data(), split_rng, None)
     rows = np.concatenate([data.rows, data.held_out])
     selecting, selected = cpu_seconds(lambda: select_neighbours(rows, config, neighbours_rng))
-    mask, training = selected.mask, config.training(len(truth))
-    spent, trained = cpu_seconds(lambda: train(data.pool, data.held_out, mask, config.networks(), training, train_rng))
+    mask, networks, training = selected.mask, config.networks(encoding.variables), config.training(len(truth))
+    spent, trained = cpu_seconds(lambda: train(data.pool, data.held_out, mask, networks, training, train_rng))
     left = trained.networks.mask
     breaking, start = cpu_seconds(lambda: without_cycles(expected_jacobian(trained.networks, data.rows), left))
     return {

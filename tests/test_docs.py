@@ -118,6 +118,7 @@ def test_the_command_of_the_readme_writes_what_it_says(tmp_path):
         "index",
         "interoperability",
         "many_rows",
+        "method",
         "reports",
         "reproducing",
     ],

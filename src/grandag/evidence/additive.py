@@ -163,7 +163,9 @@ class _Rows:
     def loss(self, child: int, parents: Parents, dropped: Parents) -> float:
         """beta' V^-1 beta / 2 - edf / 2 log n, with the coefficients of some parents and their covariance V.
 
-        The first part is the log-likelihood that is lost to second order, the second the price of a parameter.
+        The first part is the log-likelihood that is lost to second order, the second the price of a parameter. Where
+        labels are nearly determined it is too small (Hauck and Donner 1977): such a parent is then looked at closely,
+        or comes back by its promise.
         """
         key = child, parents, dropped
         if key not in self._losses:

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from grandag.methods.stages import neighbours as module
-from grandag.methods.stages.neighbours import IMPLEMENTATIONS, NeighboursConfig, neighbours, select_neighbours
+from grandag.methods.stages.neighbours import (
+    IMPLEMENTATIONS,
+    Groups,
+    NeighboursConfig,
+    neighbours,
+    select_neighbours,
+)
 
 
 @pytest.fixture
@@ -179,3 +185,57 @@ def test_screening_never_binds_where_trees_can_see_everything(related):
         for most in (d - 1, 10**9)
     ]
     np.testing.assert_array_equal(*masks)
+
+
+@pytest.fixture
+def labelled(rng):
+    """number -> label -> other among six variables; labels 0, 1, 2 and an irrelevant 0 .. 3, each as indicators."""
+    n = 600
+    numbers = rng.normal(size=(n, 4))
+    label = np.digitize(numbers[:, 0] + 0.2 * rng.normal(size=n), [-0.5, 0.5])
+    numbers[:, 1] = np.array([0.0, 3.0, 1.0])[label] + 0.3 * numbers[:, 1]
+    codes = [label, rng.integers(4, size=n)]
+    values = np.column_stack([numbers, *(code[:, None] == np.arange(code.max() + 1) for code in codes)]).astype(float)
+    columns = [[0], [1], [2], [3], [4, 5, 6], [7, 8, 9, 10]]
+    return values, Groups(columns, values.var(axis=0))
+
+
+@pytest.mark.parametrize("trees", IMPLEMENTATIONS)
+def test_labels_are_inputs_and_targets_as_a_whole(labelled, trees):
+    values, groups = labelled
+    steps = []
+    mask = neighbours(
+        values, NeighboursConfig(n_trees=60), np.random.default_rng(0), groups=groups, trees=trees,
+        listener=steps.append,
+    )  # fmt: skip
+    assert mask.shape == (6, 6)
+    assert mask[0, 4]
+    assert mask[4, 0]
+    assert mask[4, 1]
+    assert mask[1, 4]
+    assert mask[:, 1].sum() == 1  # nothing else, not even its own indicators, says what the label is
+    assert mask[:, 4].sum() == 2
+    assert not np.diagonal(mask).any()
+    assert [step.step for step in steps] == list(range(1, 7))
+
+
+def test_groups_of_one_column_are_columns(related):
+    expected = neighbours(related, NeighboursConfig(n_trees=60), np.random.default_rng(1))
+    found = neighbours(
+        np.column_stack([related, related]), NeighboursConfig(n_trees=60), np.random.default_rng(1),
+        groups=Groups([[j] for j in range(8)], np.full(8, 0.3)),
+    )  # fmt: skip
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_screening_takes_labels_as_a_whole(labelled):
+    """Of five others, trees see two: those that the variable depends on by any of its indicators."""
+    values, groups = labelled
+    config = NeighboursConfig(n_trees=60, max_neighbours=1)
+    inputs = module._inputs(values, groups, config)
+    assert {*inputs[1].tolist()} >= {1, 4, 5, 6}
+    assert {0, 1, 5} <= {*inputs[5].tolist()}
+    assert not {4, 6} & {*inputs[5].tolist()}
+    mask = neighbours(values, config, np.random.default_rng(0), groups=groups)
+    assert mask[4, 1]
+    assert (mask.sum(axis=0) <= 1).all()

@@ -26,7 +26,8 @@ from grandag.methods.equivalence.conditioning import conditional_variance, condi
 from grandag.methods.equivalence.greedy_search import CachedScore
 from grandag.methods.equivalence.mixed import MixedScore
 from grandag.methods.estimator import StructureLearner, estimator
-from grandag.methods.stages.linear_gaussian import Moments, about_zero, least_squares, moments
+from grandag.methods.stages.family_conditionals import FamilyConditional, family_conditionals
+from grandag.methods.stages.linear_gaussian import LinearConditional, Moments, about_zero, least_squares, moments
 from grandag.parameters import ParameterError, PowerOfTen, boolean, number, parameter
 from grandag.progress import Listener
 from grandag.table import KINDS, Table
@@ -106,7 +107,7 @@ def learn(
         if not config.intercept:
             raise ParameterError("intercept", f"must be True for a table with labels or counts: {_labelled(table)}.")
         mixed = search_class(CachedScore(MixedScore(table, config.penalty)), table.names, knowledge, config, listener)
-        return replace(mixed, notes=(_MIXED, *mixed.notes))
+        return replace(mixed, conditionals=family_conditionals(table, mixed.dag), notes=(_MIXED, *mixed.notes))
     data = moments(table.values)
     score = GaussianScore(data if config.intercept else about_zero(data), len(table.values), config.penalty)
     found = search_class(CachedScore(score), table.names, knowledge, config, listener)
@@ -120,7 +121,7 @@ class GES(StructureLearner, GesConfig):
     `adjacency_` is a CPDAG, with undirected edges in both directions; where background knowledge directs edges, it is
     the part of the class that knowledge allows. `GES.preset("paper")` has no intercepts, as R's pcalg when the paper's
     tables were made. GES is deterministic and takes no seed. A table with labels or counts is scored by additive
-    regressions with the families of its columns; there is then a graph, but no conditionals.
+    regressions with the families of its columns, and has such regressions as conditionals.
 
     Attributes:
         strength_: (d, d) how much an edge adds to the BIC of `dag_`.
@@ -135,6 +136,7 @@ class GES(StructureLearner, GesConfig):
     """
 
     learn = staticmethod(learn)
+    conditional = LinearConditional | FamilyConditional
     takes = frozenset(KINDS)
     checks_noise = False
     quick_up_to = 20

@@ -34,7 +34,8 @@ from grandag.learned import Learned
 from grandag.methods.equivalence.conditioning import correlate_pairs
 from grandag.methods.equivalence.mixed import MOST_CONDITIONS, MixedTests
 from grandag.methods.estimator import StructureLearner, estimator
-from grandag.methods.stages.linear_gaussian import least_squares, moments
+from grandag.methods.stages.family_conditionals import FamilyConditional, family_conditionals
+from grandag.methods.stages.linear_gaussian import LinearConditional, least_squares, moments
 from grandag.parameters import integer, optional, parameter, probability
 from grandag.progress import Listener, Progress
 from grandag.table import KINDS, Table
@@ -239,7 +240,7 @@ def learn(
         kind="cpdag",
         edge_facts={"p_value": 2 * norm.sf(z)},
         values={"n_tests": found.n_tests},
-        conditionals=None if mixed else least_squares(data, dag).conditionals(dag),
+        conditionals=family_conditionals(table, dag) if mixed else least_squares(data, dag).conditionals(dag),
         notes=(*((_MIXED,) if mixed else ()), *_notes(found, oriented)),
     )
 
@@ -261,8 +262,8 @@ def _notes(found: Skeleton, oriented: Orientation) -> list[str]:
 class PC(StructureLearner, PcConfig):
     """Learn an equivalence class of DAGs by tests of zero partial correlation.
 
-    A table with labels or counts is tested by additive regressions with the families of its columns instead; there is
-    then a graph, but no conditionals.
+    A table with labels or counts is tested by additive regressions with the families of its columns instead, and has
+    such regressions as conditionals.
 
     `adjacency_` is a CPDAG, with undirected edges in both directions; where background knowledge directs edges, it is
     the part of the class that knowledge allows. PC is deterministic and takes no seed.
@@ -280,6 +281,7 @@ class PC(StructureLearner, PcConfig):
     """
 
     learn = staticmethod(learn)
+    conditional = LinearConditional | FamilyConditional
     takes = frozenset(KINDS)
     checks_noise = False
     quick_up_to = 20

@@ -25,7 +25,7 @@ from grandag.engine.network import Variable
 from grandag.parameters import ParameterError, Rule
 from grandag.table import MANY_ROWS, Scaling, Table, blocks, rows_of, spread, suggestion
 
-__all__ = ["OF_NUMBERS", "Encoding", "Reading", "densities_of", "density_rule", "encode"]
+__all__ = ["FITTING", "OF_NUMBERS", "Encoding", "Reading", "densities_of", "density_rule", "encode"]
 
 OF_NUMBERS = ("additive-gaussian", "gaussian", "student-t")
 """Densities of numbers, which standardising changes by no more than a constant."""
@@ -38,7 +38,7 @@ _BY_KIND = {
     "count": "negative-binomial",
 }
 
-_FITTING = {
+FITTING = {
     "continuous": OF_NUMBERS,
     "heavy-tailed": OF_NUMBERS,
     "binary": ("bernoulli", *OF_NUMBERS),
@@ -92,10 +92,10 @@ def densities_of(density: str | Mapping[str, str], table: Table, *, strict: bool
     found = []
     for name, kind in zip(names, kinds, strict=True):
         own = chosen.get(name, "auto")
-        if own != "auto" and own not in _FITTING[kind]:
+        if own != "auto" and own not in FITTING[kind]:
             raise ParameterError(
                 "density",
-                f"cannot be {own!r} for {name!r}, which is {kind}: it can be {' or '.join(map(repr, _FITTING[kind]))}. "
+                f"cannot be {own!r} for {name!r}, which is {kind}: it can be {' or '.join(map(repr, FITTING[kind]))}. "
                 "'auto' chooses by kind, and kinds= says what a column holds.",
             )
         found.append(_BY_KIND[kind] if own == "auto" else own)

@@ -8,6 +8,7 @@ forward pass of `engine/network.py` in double precision, for any number of rows 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +19,8 @@ from grandag.engine.densities.negative_binomial import LARGEST_LOG_MEAN, LIMIT
 from grandag.engine.densities.student_t import LEAST_DEGREES
 from grandag.engine.density import DENSITIES
 from grandag.engine.network import ACTIVATIONS, LEAKY_SLOPE, Networks
-from grandag.methods.grandag.columns import OF_NUMBERS, Encoding, Reading
+from grandag.kinds import ColumnKind
+from grandag.methods.grandag.columns import FITTING, OF_NUMBERS, Encoding, Reading
 from grandag.table import Table
 from grandag.table_diagnostics import rare_rows
 
@@ -102,10 +104,21 @@ class NetworkConditional:
         is_known = self.activation in ACTIVATIONS.values()
         return is_chain and has_outputs and has_constants and is_known and self.scale > 0
 
+    def fits(self, own: ColumnKind, parents: Sequence[ColumnKind]) -> bool:
+        """Are density and inputs for columns of these kinds, with as many labels?"""
+        name, n_labels = _NAMES[self.density], [_n_labels(column) for column in parents]
+        has_labels = name != "categorical" or len(self.layers[-1]) == _n_labels(own)
+        return name in FITTING[own.kind] and has_labels and self.parents.n_labels.tolist() == n_labels
+
     def _activate(self, x: np.ndarray) -> np.ndarray:
         if self.activation == ACTIVATIONS["leaky-relu"]:
             return np.where(x > 0, x, LEAKY_SLOPE * x)
         return np.asarray((x + np.sqrt(x * x + 4)) / 2)
+
+
+def _n_labels(column: ColumnKind) -> int:
+    """How many indicators stand for it; 0: none."""
+    return len(column.labels) if column.kind == "categorical" else 0
 
 
 def network_conditionals(networks: Networks, encoding: Encoding, least: np.ndarray) -> list[NetworkConditional]:

@@ -472,6 +472,13 @@ def _model(retrained: RetrainResult, data: Data, table: Table) -> _Model:
     return _Model(networks, conditionals, {"held_out_log_likelihood": joint}, concerns=concerns)
 
 
+def _fits(learned: Learned, j: int) -> bool:
+    """Does the network of a variable, if it has one, fit the kinds of its column and those of its parents?"""
+    conditional = learned.conditionals[j] if learned.conditionals else None
+    parents = [learned.columns[int(i)] for i in np.flatnonzero(learned.dag[:, j])]
+    return not isinstance(conditional, NetworkConditional) or conditional.fits(learned.columns[j], parents)
+
+
 @estimator
 class GraNDAG(StochasticLearner, GraNDAGConfig):
     """Learn a DAG and its conditional distributions by gradient-based neural DAG learning.
@@ -518,10 +525,11 @@ class GraNDAG(StochasticLearner, GraNDAGConfig):
 
     @classmethod
     def is_consistent(cls, learned: Learned) -> bool:
-        """Is there a matrix A_phi for each row of the trace, if they were kept, and a number for the score?"""
+        """Has the trace its matrices A_phi, if they were kept, is the score a number, and do networks fit the kinds?"""
         history, trace = learned.matrices.get("A_phi_trace"), learned.trace
         is_history = history is None or (
             trace is not None and "iteration" in trace and history.shape[:-2] == (len(trace),)
         )
         is_history &= history is None or history.dtype.kind == "f"
-        return is_history and isinstance(learned.values.get("held_out_log_likelihood", 0.0), float)
+        is_number = isinstance(learned.values.get("held_out_log_likelihood", 0.0), float)
+        return is_history and is_number and all(_fits(learned, j) for j in range(len(learned.names)))
