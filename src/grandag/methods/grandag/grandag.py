@@ -28,6 +28,8 @@ from grandag.methods.grandag.conditionals import (
 from grandag.methods.grandag.data import Data, DataConfig, prepare
 from grandag.methods.grandag.retrain import RetrainConfig, RetrainResult, retrain
 from grandag.methods.grandag.train import NetworkConfig, Outcome, Trace, TrainConfig, TrainResult, train
+from grandag.methods.stages.conditionals_by_kind import conditionals_by_kind
+from grandag.methods.stages.family_conditionals import FamilyConditional
 from grandag.methods.stages.final_edges import FinalEdgesConfig, final_edges
 from grandag.methods.stages.gaussian_process import ProcessConditional, fit_processes
 from grandag.methods.stages.neighbours import IMPLEMENTATIONS, Groups, NeighboursConfig, Selection, select_neighbours
@@ -212,8 +214,8 @@ class GraNDAGConfig(NeighboursConfig, FinalEdgesConfig):
     retrain: bool = parameter(
         True,
         boolean,
-        "Fit the conditionals of the final graph, which scores, samples and effects need: of a refined graph whose "
-        "densities are all 'additive-gaussian' Gaussian processes; otherwise networks.",
+        "Fit the conditionals of the final graph, which scores, samples and effects need: of a refined graph Gaussian "
+        "processes, and additive regressions for labels and counts; otherwise, or with other densities, networks.",
     )
     standardise: bool = parameter(
         True,
@@ -314,6 +316,8 @@ def learn(
     model = _Model()
     if config.retrain and config.has_processes(encoding.densities):
         model = _processes(table, edges.adjacency, config, retrain_rng, listener)
+    elif config.retrain and config.refine and config.density == "auto":
+        model = _by_kind(table, edges.adjacency, config, retrain_rng, listener)
     elif config.retrain:
         model = _retrained(table, data, edges.adjacency, config, retrain_rng, n_threads, listener)
     if is_acyclic(mask):
@@ -409,6 +413,22 @@ def _processes(
         values={"held_out_log_likelihood": held_out},
         notes=_row_notes("The conditionals are", fitted.rows, len(table.values)),
         concerns=tuple(overfitting_concerns(training.to_numpy(), fitted.left_out, table.names)),
+    )
+
+
+def _by_kind(
+    table: Table, adjacency: np.ndarray, config: GraNDAGConfig, rng: np.random.Generator, listener: Listener | None
+) -> _Model:
+    """Gaussian processes and additive regressions."""
+    if listener is not None:
+        listener(Progress("conditionals", 0, 1, n_edges=int(adjacency.sum())))
+    fitted = conditionals_by_kind(table, adjacency, rng, int(effective_n_jobs(config.n_jobs)))
+    n_rows = len(table.values)
+    return _Model(
+        conditionals=fitted.conditionals,
+        values={"held_out_log_likelihood": fitted.held_out_log_likelihood},
+        notes=(f"The conditionals are from {fitted.n_rows:,} of {n_rows:,} rows.",) if fitted.n_rows < n_rows else (),
+        concerns=fitted.concerns,
     )
 
 
@@ -513,7 +533,7 @@ class GraNDAG(StochasticLearner, GraNDAGConfig):
     """
 
     learn = staticmethod(learn)
-    conditional = NetworkConditional | ProcessConditional
+    conditional = NetworkConditional | ProcessConditional | FamilyConditional
     takes = frozenset(KINDS)
     presets = ("default", "fast", "paper")
     recorded_for_reports = {"record_A_phi": True}  # noqa: RUF012 (typed in the base class)

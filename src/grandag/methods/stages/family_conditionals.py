@@ -9,6 +9,7 @@ height for each. Families and their parameters are those of `gam/families.py`.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -145,8 +146,11 @@ def _curve(x: np.ndarray, heights: np.ndarray, *, is_labelled: bool) -> TermCurv
     return TermCurve(places[chosen], heights[rows[chosen]], 0)
 
 
-def family_conditionals(table: Table, adjacency: np.ndarray) -> tuple[FamilyConditional, ...]:
-    """The conditional of each variable given its parents in a DAG, by the regressions of `LikelihoodTable`."""
+def family_conditionals(
+    table: Table, adjacency: np.ndarray, children: Iterable[int] | None = None
+) -> tuple[FamilyConditional, ...]:
+    """The conditionals of some variables, or all, given their parents in a DAG, by regressions of `LikelihoodTable`."""
     regressions = LikelihoodTable(table, table.kinds)
-    fits = (regressions.regress(j, np.flatnonzero(parents).tolist()) for j, parents in enumerate(adjacency.T))
+    chosen = range(len(adjacency)) if children is None else children
+    fits = (regressions.regress(int(j), np.flatnonzero(adjacency[:, j]).tolist()) for j in chosen)
     return tuple(FamilyConditional.of(fit, table) for fit in fits)

@@ -16,6 +16,7 @@ then have standardised residuals of mean square 1. Their densities are the held-
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -108,15 +109,21 @@ class ProcessConditional:
 
 
 class Processes(NamedTuple):
-    """The conditionals of a graph, and how well they predict rows that are left out."""
+    """Conditionals of a graph, and how well they predict rows that are left out."""
 
     conditionals: tuple[ProcessConditional, ...]
     rows: np.ndarray  # numbers of the rows that were used
-    left_out: np.ndarray  # (rows, d) log-densities in the units of the table, each row left out in turn
+    left_out: np.ndarray  # (rows, conditionals) log-densities in the units of the table, each row left out in turn
 
 
-def fit_processes(table: Table, adjacency: np.ndarray, rng: np.random.Generator, n_threads: int) -> Processes:
-    """Regress every column of a table without constant columns on its parents in a DAG."""
+def fit_processes(
+    table: Table,
+    adjacency: np.ndarray,
+    rng: np.random.Generator,
+    n_threads: int,
+    children: Iterable[int] | None = None,
+) -> Processes:
+    """Regress some columns, or all, of a table without constant columns on their parents in a DAG."""
     scaling = table.scaling
     rows = draw_rows(len(table.values), _MAX_ROWS, rng)
     columns = scaling.apply(rows_of(table.values, rows), "float64")
@@ -130,9 +137,11 @@ def fit_processes(table: Table, adjacency: np.ndarray, rng: np.random.Generator,
             fit = scores.fit(len(parents) + j, parents[j])
             return _posterior(columns, j, parents[j], fit.log_parameters, float(deviations[j]), scaling)
 
-        found = scores.each(posterior, range(len(parents)))
-    left_out = np.column_stack([log_densities for _, log_densities in found])
-    return Processes(tuple(conditional for conditional, _ in found), rows, left_out)
+        chosen = range(len(parents)) if children is None else map(int, children)
+        found = scores.each(posterior, chosen)
+    left_out = np.reshape([log_densities for _, log_densities in found], (len(found), len(rows)))
+    conditionals = tuple(conditional for conditional, _ in found)
+    return Processes(conditionals, rows, np.ascontiguousarray(left_out.T))
 
 
 def _linear_residuals(columns: np.ndarray, parents: list[Parents]) -> tuple[np.ndarray, np.ndarray]:
