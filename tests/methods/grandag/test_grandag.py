@@ -458,7 +458,7 @@ def test_failed_refit_leaves_the_old_result(frame):
     model = GraNDAG(random_state=0).fit(frame)
     edges, score = model.edges_, model.score(frame)
     with pytest.raises(TableError):
-        model.fit(frame.assign(text="a"))
+        model.fit(frame.assign(text=[f"row {k}" for k in range(len(frame))]))
 
     def interrupt(_):
         raise KeyboardInterrupt
