@@ -1,6 +1,7 @@
 import shutil
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from grandag import datasets
@@ -15,6 +16,41 @@ def test_sachs():
     assert is_acyclic(sachs.adjacency)
     assert sachs.adjacency[sachs.names.index("PKA"), sachs.names.index("Jnk")]
     assert "Science 308" in sachs.provenance
+
+
+def test_sachs_with_interventions():
+    sachs, observational = datasets.load_sachs(interventions=True), datasets.load_sachs()
+    assert sachs.data.shape == (5846, 11)
+    np.testing.assert_array_equal(sachs.data[:853], observational.data)
+    counts = pd.Series(sachs.interventions).value_counts()
+    assert counts.to_dict() == {"": 1755, "Akt": 911, "PKC": 723, "PIP2": 810, "Mek": 799, "PIP3": 848}
+    assert observational.interventions is None
+
+
+def best_split(rows, first, last):
+    """Where two Gaussians with diagonal covariances explain a block of rows best, and the gain over one, in nats."""
+    block, ends = rows[first:last], np.arange(100, last - first - 100)
+
+    def costs(block):
+        counts = np.arange(1, len(block) + 1)[:, None]
+        variances = np.cumsum(block**2, axis=0) / counts - (np.cumsum(block, axis=0) / counts) ** 2
+        return (counts / 2 * np.log(np.maximum(variances, 1e-4))).sum(axis=1)
+
+    if not len(ends):
+        return -np.inf, first
+    gains = costs(block)[-1] - costs(block)[ends - 1] - costs(block[::-1])[last - first - ends - 1]
+    return float(gains.max()), first + int(ends[gains.argmax()])
+
+
+def test_regimes_of_sachs_end_where_the_rows_change():
+    """The six largest changes of the logarithms of the rows, found one after the other, are where blocks end."""
+    rows, blocks = np.log(datasets.load_sachs(interventions=True).data.to_numpy()), [(0, 5846)]
+    for _ in range(6):
+        (_, end), (first, last) = max((best_split(rows, *block), block) for block in blocks)
+        blocks.remove((first, last))
+        blocks += [(first, end), (end, last)]
+    found = sorted(last for _, last in blocks)[:-1]
+    assert np.abs(np.array(found) - [853, 1755, 2666, 3389, 4199, 4998]).max() <= 10
 
 
 @pytest.mark.filterwarnings("ignore:Reading:UserWarning")

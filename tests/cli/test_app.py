@@ -310,7 +310,9 @@ def test_diverged(table):
     ("content", "arguments", "message"),
     [
         (None, [], "Error: There is no file"),
-        ("a,b\n1,x\n" * 1, [], "Error: Column 'b' does not hold numbers"),
+        ("a,b\n" + "1,x\n2,y\n" * 20, ["--method", "cam"], "Error: Column 'b' is binary ('x', 'y'): CAM takes numbers"),
+        ("a,b\n" + "1,x\n2,3\n" * 20, [], "Error: Column 'b' holds numbers and texts, for example '3' and 'x'"),
+        ("a,b\n" + "1,2\n2,3\n" * 20, ["--kinds", "c=count"], "Error: kinds: the table has no column 'c'"),
         ("a,b\n" + "1,2\n" * 3, [], "Error: X has 3 sample(s)"),
         (
             "a,b\n" + "1,\n2,3\n" * 20,
@@ -319,7 +321,7 @@ def test_diverged(table):
         ),
         ("a,b\n" + "1,2\n2,3\n" * 20, ["--columns", "a,bb"], "has no column 'bb'; did you mean 'b'?"),
         ("a;b\n" + "1;2\n2;3,4;5\n" * 20, [], "has one column, 'a;b': say what separates the columns, for"),
-        ("a,b\n" + "1,2,3\n" * 20, [], "has lines with more fields than its 2 column names."),
+        ("a,b\n" + "1,2,3\n" * 20, [], "has lines with more fields than its 2 column names: give"),
     ],
 )
 def test_bad_input(tmp_path, content, arguments, message):

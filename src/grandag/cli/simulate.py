@@ -51,6 +51,13 @@ class Distributions(StrEnum):
     text = "text"
 
 
+class InterventionKind(StrEnum):
+    """What interventions do to their targets."""
+
+    perfect = "perfect"
+    imperfect = "imperfect"
+
+
 class FileFormat(StrEnum):
     """Formats of simulated data."""
 
@@ -88,6 +95,15 @@ def simulate(
         Distributions | None,
         typer.Option(help="Distributions of the authors' released files (default), or of the paper's text."),
     ] = None,
+    interventions: Annotated[
+        int | None, typer.Option(help="Number of interventional regimes; their targets are the column intervention.")
+    ] = None,
+    intervened: Annotated[float, typer.Option(help="Share of the rows that are interventional.")] = 0.5,
+    n_targets: Annotated[int, typer.Option(help="Number of variables that each regime intervenes on.")] = 1,
+    intervention_kind: Annotated[
+        InterventionKind,
+        typer.Option(help="Mechanisms replaced by noise (perfect), or drawn anew from the same parents (imperfect)."),
+    ] = InterventionKind.perfect,
     binary: Annotated[
         float | None, typer.Option(help="mixed: part of the variables with two labels. Default: 0.2.")
     ] = None,
@@ -113,6 +129,7 @@ def simulate(
     from grandag.simulate import files
 
     check_output_directory(output)
+    regimes = files.Interventions(interventions, intervened, n_targets, str(intervention_kind))
     scenario = files.simulate(
         str(kind),
         graph=graph and str(graph),
@@ -120,6 +137,7 @@ def simulate(
         n_edges=n_edges,
         n_rows=n_rows,
         distributions=distributions and str(distributions),
+        interventions=None if interventions is None else regimes,
         seed=seed,
         binary=binary,
         categorical=categorical,

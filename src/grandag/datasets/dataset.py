@@ -22,6 +22,7 @@ class Dataset:
     adjacency: np.ndarray  # adjacency[i, j]: i -> j, in the order of the columns
     provenance: str
     cpdag: np.ndarray | None = None  # the truth's equivalence class, if it comes with the data
+    interventions: tuple[str, ...] | None = None  # the targets of each row, "" for none, where rows have any
 
     @property
     def names(self) -> tuple[str, ...]:

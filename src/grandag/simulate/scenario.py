@@ -35,6 +35,13 @@ class NodeMechanism(Protocol):
         """The mechanism's kind and constants as plain values."""
 
 
+class InterventionalRegime(Protocol):
+    """Rows made under an intervention, as a scenario describes them."""
+
+    def describe(self) -> dict[str, Any]:
+        """Targets, kind, rows and new mechanisms as plain values."""
+
+
 @dataclass(frozen=True)
 class Scenario:
     """Simulated data with the truth behind them.
@@ -43,7 +50,8 @@ class Scenario:
     (SynTReN's external conditions), are roots made by `hidden`; `hidden_adjacency[k, j]` says whether the k-th is a
     cause of variable j, and they come before the other parents. `measure` is what measurement does to all values after
     they are made. Mechanisms make codes 0, 1, ... of the labels of a variable that has any (`labels`); tables show the
-    labels. `kinds` are those of the variables, None if all of them are numbers.
+    labels. `kinds` are those of the variables, None if all of them are numbers. Of rows made under interventions
+    (`draw_regimes`), `interventions` has the targets and `regimes` what was done to them.
     """
 
     data: pd.DataFrame
@@ -53,6 +61,8 @@ class Scenario:
     hidden: tuple[NodeMechanism, ...] = ()
     hidden_adjacency: np.ndarray | None = None
     measure: Callable[[np.ndarray, np.random.Generator], np.ndarray] | None = None
+    interventions: tuple[str, ...] | None = None  # one text per row, "" for an observational one
+    regimes: tuple[InterventionalRegime, ...] = ()
     kinds: tuple[str, ...] | None = None
     labels: tuple[tuple[str, ...], ...] = ()  # of each variable, none for numbers; nothing: all are numbers
 
@@ -110,7 +120,8 @@ class Scenario:
     def describe(self) -> dict[str, Any]:
         """Configuration and mechanisms as plain values."""
         described = {name: m.describe() for name, m in zip(self.names, self.mechanisms, strict=True)}
-        return {**self.configuration, "mechanisms": described}
+        regimes = {"regimes": [regime.describe() for regime in self.regimes]} if self.regimes else {}
+        return {**self.configuration, "mechanisms": described, **regimes}
 
     def _with_hidden(self) -> np.ndarray:
         if self.hidden_adjacency is None:

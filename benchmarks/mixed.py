@@ -1,0 +1,157 @@
+"""Tables with labels, counts and heavy tails: GraN-DAG with kinds, beside all taken for Gaussian numbers, PC and GES.
+
+    python benchmarks/mixed.py                                 # all of it: hours
+    python benchmarks/mixed.py --nodes 10 --rows 1000 --sets 3 --methods grandag gaussian pc ges
+    python benchmarks/mixed.py --package-python ENV/bin/python # with pgmpy, installed in an environment of its own
+
+Tables are those of `grandag simulate mixed` (a fifth of the nodes each: binary, categorical, count, Student t,
+Gaussian), on Erdos-Renyi graphs with d or 4 d edges expected. SHD and SID as mean ± standard deviation over the sets; of an
+equivalence class the SHD of its CPDAG to the true one's, and the bounds of the SID. CPU seconds are those of a fit.
+pgmpy's is its hill climbing with the BIC of conditional Gaussian distributions (`bic-cg`), on the table with labels.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import tempfile
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from common import cpu_seconds
+from grandag import GES, PC, GraNDAG
+from grandag.metrics import shd, shd_cpdag, sid, sid_bounds
+from grandag.simulate.files import simulate
+from grandag.simulate.scenario import Scenario
+from grandag.table import Table, as_table
+
+_PGMPY = """
+import sys, warnings
+warnings.simplefilter("ignore")
+import pandas as pd
+from pgmpy.estimators import HillClimbSearch
+data = pd.read_csv(sys.argv[1])
+for name in data:
+    if not pd.api.types.is_numeric_dtype(data[name]):
+        data[name] = data[name].astype("category")
+found = HillClimbSearch(data).estimate(scoring_method="bic-cg", show_progress=False, max_indegree=6)
+print("\\n".join(f"{source},{target}" for source, target in found.edges()))
+"""
+
+
+class Found(NamedTuple):
+    """A graph and what it took."""
+
+    adjacency: np.ndarray
+    is_dag: bool
+    seconds: float
+
+
+def fitted(model: Any, table: Table) -> Found:
+    """What a method of the library finds."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        seconds, _ = cpu_seconds(lambda: model.fit(table))
+    return Found(model.adjacency_, model.is_dag_, seconds)
+
+
+def as_gaussian(table: Table) -> Table:
+    """The same values as plain numbers: codes of labels in their order."""
+    return Table(table.values, table.names, has_own_names=True)
+
+
+def pgmpy(scenario: Scenario, python: str) -> Found:
+    """pgmpy's answer, from an interpreter of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "data.csv"
+        scenario.data.to_csv(path, index=False)
+        start = _children()
+        printed = subprocess.run([python, "-c", _PGMPY, str(path)], check=True, capture_output=True, text=True).stdout
+    adjacency = np.zeros((len(scenario.names),) * 2, dtype=bool)
+    for line in printed.split():
+        source, target = line.split(",")
+        adjacency[scenario.names.index(source), scenario.names.index(target)] = True
+    return Found(adjacency, True, _children() - start)
+
+
+def _children() -> float:
+    import resource
+
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def methods(python: str | None) -> dict[str, Callable[[Scenario, Table, int], Found]]:
+    """What is compared."""
+    found: dict[str, Callable[[Scenario, Table, int], Found]] = {
+        "grandag": lambda _, table, seed: fitted(GraNDAG(random_state=seed), table),
+        "fast": lambda _, table, seed: fitted(GraNDAG.preset("fast", random_state=seed), table),
+        "gaussian": lambda _, table, seed: fitted(GraNDAG(random_state=seed), as_gaussian(table)),
+        "pc": lambda _, table, seed: fitted(PC(), table),
+        "ges": lambda _, table, seed: fitted(GES(), table),
+    }
+    if python is not None:
+        found["pgmpy"] = lambda scenario, _, seed: pgmpy(scenario, python)
+    return found
+
+
+def scores(truth: np.ndarray, found: Found) -> tuple[float, float, float]:
+    """SHD, and the lower and upper bound of the SID."""
+    if found.is_dag:
+        distance = sid(truth, found.adjacency)
+        return shd(truth, found.adjacency), distance, distance
+    lower, upper = sid_bounds(truth, found.adjacency)
+    return shd_cpdag(truth, found.adjacency), lower, upper
+
+
+def shown(values: np.ndarray) -> str:
+    """The mean, ± the standard deviation."""
+    return f"{values.mean():.1f}±{values.std():.1f}"
+
+
+def main() -> None:
+    """Print a table, row by row."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--nodes", type=int, nargs="+", default=[10, 20])
+    parser.add_argument("--density", type=int, nargs="+", default=[1, 4], help="edges per node")
+    parser.add_argument("--rows", type=int, nargs="+", default=[1000, 5000])
+    parser.add_argument("--sets", type=int, default=10)
+    parser.add_argument("--methods", nargs="+", default=None)
+    parser.add_argument("--package-python", default=None, help="an interpreter that has pgmpy")
+    given = parser.parse_args()
+    known = methods(given.package_python)
+    chosen = [name for name in known if given.methods is None or name in given.methods]
+    print("| nodes | edges per node | rows | method | sets | SHD | SID | CPU s |\n|---|---|---|---|---|---|---|---|")
+    for n_nodes in given.nodes:
+        for density in given.density:
+            for n_rows in given.rows:
+                run(n_nodes, density, n_rows, given.sets, {name: known[name] for name in chosen})
+
+
+def run(
+    n_nodes: int, density: int, n_rows: int, sets: int, chosen: dict[str, Callable[[Scenario, Table, int], Found]]
+) -> None:
+    """One block of rows."""
+    scenarios = [
+        simulate("mixed", n_nodes=n_nodes, n_edges=density * n_nodes, n_rows=n_rows, seed=seed) for seed in range(sets)
+    ]
+    for name, learn in chosen.items():
+        rows = []
+        for seed, scenario in enumerate(scenarios):
+            found = learn(scenario, as_table(scenario.data, kinds=scenario.configuration["kinds"]), seed)
+            rows.append((*scores(scenario.adjacency, found), found.seconds))
+        distance, lower, upper, seconds = np.array(rows, dtype=float).T
+        bounds = shown(lower) if (lower == upper).all() else f"[{lower.mean():.1f}, {upper.mean():.1f}]"
+        print(
+            f"| {n_nodes} | {density} | {n_rows:,} | {name} | {sets} | {shown(distance)} | {bounds} | "
+            f"{seconds.mean():.0f} |",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
