@@ -18,9 +18,9 @@ from threadpoolctl import threadpool_limits
 import grandag
 from common import cpu_seconds
 from grandag import Knowledge, RandomGraph
-from grandag.cli.files import write_results
 from grandag.report import fit_page
 from grandag.report.facts import FitSummary
+from grandag.report.files import write_results
 
 ROWS = 300
 

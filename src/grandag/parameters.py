@@ -48,6 +48,7 @@ __all__ = [
     "probability",
     "random_state",
     "redeclared",
+    "word_of",
 ]
 
 
@@ -241,6 +242,13 @@ random_state = Rule(
     "None, a whole number of at least 0, a numpy Generator or a RandomState",
     int,
 )
+
+
+def word_of(value: Any) -> str:
+    """A value as one would write it on the command line, where a rule's `parse` reads it."""
+    if value is None:
+        return "none"
+    return _WORDS[value] if isinstance(value, bool) else str(value)
 
 
 def as_generator(random_state: Any) -> np.random.Generator:

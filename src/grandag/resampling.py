@@ -34,9 +34,12 @@ from grandag.progress import Listener, Progress
 from grandag.table import Table, TableError, as_table
 from grandag.wording import counted
 
-__all__ = ["KINDS", "Confidence", "attach", "confidence", "describe"]
+__all__ = ["KINDS", "Confidence", "attach", "confidence", "describe", "halves_by_default"]
 
 KINDS = ("bootstrap", "subsample", "restarts")
+
+_FEW_ROWS, _HALVES = 20_000, 4
+"""Up to so many rows, so many refits to halves are made without being asked for, where the method is quick."""
 
 
 class Estimator(Protocol):
@@ -44,6 +47,7 @@ class Estimator(Protocol):
 
     learned_: Learned
     missing: str
+    quick_up_to: int
 
     def fit(self, X: Any) -> Any:
         """Learn from a table."""
@@ -222,6 +226,16 @@ def confidence(
         models=tuple(refit.model for refit in refits if refit.model is not None),
         ended_by=ended_by,
     )
+
+
+def halves_by_default(estimator: Estimator, table: Table) -> int:
+    """Number of refits to halves of the rows that `grandag fit` makes by itself, where they take seconds.
+
+    By sizes: a result must not depend on how fast a machine is. Refined graphs have a check of their own.
+    """
+    n_rows, n_columns = table.values.shape
+    is_refined = estimator.get_params().get("refine", False)
+    return _HALVES if n_columns <= estimator.quick_up_to and n_rows <= _FEW_ROWS and not is_refined else 0
 
 
 def _counted(result: _Refit | Failure) -> _Refit:

@@ -1,10 +1,10 @@
-"""Words for numbers, and the line of the user that a warning is about."""
+"""Words for numbers, texts that a terminal may show, and the line of the user that a warning is about."""
 
 from __future__ import annotations
 
 import sys
 
-__all__ = ["counted", "levels_to_the_user"]
+__all__ = ["counted", "levels_to_the_user", "visible"]
 
 
 def counted(number: int, noun: str) -> str:
@@ -14,6 +14,14 @@ def counted(number: int, noun: str) -> str:
     ('1 edge', '1,200 edges')
     """
     return f"{number:,} {noun if number == 1 else f'{noun}s'}"
+
+
+def visible(text: str) -> str:
+    """A text that may come from a file; what a terminal would obey instead of show is written out as an escape."""
+    return "".join(
+        letter if letter.isprintable() or letter == "\n" else letter.encode("unicode_escape").decode()
+        for letter in text
+    )
 
 
 def levels_to_the_user() -> int:

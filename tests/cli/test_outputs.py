@@ -14,9 +14,9 @@ import pandas as pd
 import pytest
 
 import grandag
-from grandag.cli.files import write_results
 from grandag.cli.outputs import RESULT_FILES
 from grandag.report.facts import FitSummary
+from grandag.report.files import write_results
 from tests.command import run
 
 

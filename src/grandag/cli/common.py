@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from grandag.wording import visible
+
 __all__ = [
     "CONFIDENCE",
     "DATA",
@@ -44,14 +46,6 @@ Cluster = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=OUTPUT)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=OUTPUT)]
-
-
-def visible(text: str) -> str:
-    """A text that may come from a file; what a terminal would obey instead of show is written out as an escape."""
-    return "".join(
-        letter if letter.isprintable() or letter == "\n" else letter.encode("unicode_escape").decode()
-        for letter in text
-    )
 
 
 def json_text(facts: Any) -> str:

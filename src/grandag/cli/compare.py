@@ -82,7 +82,7 @@ def compare(
 
 def _write(result: Comparison, directory: Path) -> None:
     """Both files take the place of earlier ones at once."""
-    from grandag.cli.files import write_edges
+    from grandag.report.files import write_edges
 
     with replacing_directory(directory) as new:
         result.table().to_csv(new / "methods.csv", index=False)

@@ -34,9 +34,6 @@ __all__ = ["DATA_HELP", "DEFAULT_METHOD", "METHOD_NAMES", "Preset", "fit", "lear
 DEFAULT_METHOD = "grandag"
 _MOST_RECORDED = 200
 """Variables of a fit that is recorded for its report: a copy of A_phi for every evaluation is 4 d^2 bytes each."""
-_FEW_ROWS = 20_000
-"""Up to here, refits to halves of the rows are made without being asked for, where the method is quick."""
-_HALVES = 4
 METHOD_NAMES = f"[{'|'.join(METHODS)}]"
 
 
@@ -134,7 +131,9 @@ def fit(
     refits, was_interrupted = None, model.learned_.was_interrupted
     if not was_interrupted:
         refits, was_interrupted = _refit(model, table, resamples, resample_kind, seed, n_jobs, cluster, quiet)
-    write_more = None if refits is None else partial(_write_confidence, refits)
+    from grandag.report.files import write_confidence
+
+    write_more = None if refits is None else partial(write_confidence, refits)
     seconds = time.perf_counter() - start
     summary = show(model, data, seconds, output, as_json=as_json, quiet=quiet, write_more=write_more)
     if report is not None:
@@ -161,16 +160,6 @@ def learn(model: StructureLearner, table: Table, *, quiet: bool, for_report: boo
         with nullcontext(None) if quiet else progress_line() as listener:
             model.set_params(**recorded).fit(table, listener=listener)
     model.set_params(**before)
-
-
-def _is_quick(model: StructureLearner, table: Table) -> bool:
-    """Do refits to halves of the rows take seconds? By sizes: a result must not depend on how fast a machine is.
-
-    Refined graphs have a check of their own.
-    """
-    n_rows, n_columns = table.values.shape
-    is_refined = model.get_params().get("refine", False)
-    return n_columns <= model.quick_up_to and n_rows <= _FEW_ROWS and not is_refined
 
 
 def _check_cluster(cluster: str | None, resamples: int | None) -> None:
@@ -200,11 +189,11 @@ def _refit(
     """
     from grandag.executors import ClusterLostError
     from grandag.learned import TrainingError
-    from grandag.resampling import attach, confidence
+    from grandag.resampling import attach, confidence, halves_by_default
 
     was_asked = resamples is not None
     if resamples is None:
-        resamples, kind, n_jobs = _HALVES * _is_quick(model, table), kind or ResampleKind.subsample, n_jobs or 1
+        resamples, kind, n_jobs = halves_by_default(model, table), kind or ResampleKind.subsample, n_jobs or 1
     if not resamples:
         return None, False
     kind = kind or ResampleKind.bootstrap
@@ -224,15 +213,6 @@ def _refit(
     return refits, refits.was_interrupted
 
 
-def _write_confidence(refits: Confidence, directory: Path) -> None:
-    from grandag.cli.files import write_edges
-    from grandag.graph import write_graph
-
-    write_edges(refits.edges(), directory / "confidence.csv")
-    for name in ("consensus.svg", "consensus.json"):
-        write_graph(refits.consensus_graph(), directory / name)
-
-
 def show(
     model: StructureLearner,
     data: str,
@@ -244,8 +224,8 @@ def show(
     write_more: Callable[[Path], None] | None = None,
 ) -> FitSummary:
     """Write the files, print the result, and print the reasons to doubt it on standard error."""
-    from grandag.cli.files import write_results
     from grandag.report.facts import FitSummary
+    from grandag.report.files import write_results
 
     summary = FitSummary(model, data, seconds)
     if output is not None:

@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from grandag.methods.registry import find
+from grandag.methods.registry import options_of
 
 if TYPE_CHECKING:
     from grandag.parameters import Parameter, ParameterError, Rule
 
 __all__ = ["Given", "chosen", "given_values", "option_of", "usage_error", "with_options_of"]
-
-_ELSEWHERE = ("n_jobs", "random_state", "verbose")
-"""Parameters that commands have options of their own for, which mean more than the parameter."""
 
 _NAMES = {"random_state": "--seed", "fixed": "The method's options"}
 """What a person calls a parameter, where there is no option of its name."""
@@ -79,23 +76,19 @@ def with_options_of(command: Callable[..., None], method: str | None, preset: st
 
 
 def _options(method: str, preset: str) -> Iterator[inspect.Parameter]:
-    from grandag.parameters import parameters_of
-
-    entry = find(method)
-    for name, declared in parameters_of(entry.estimator()).items():
-        if name not in (*_ELSEWHERE, *entry.parameters):
-            yield _option(name, declared, preset, panel=f"Options of {method}")
+    for name, declared in options_of(method).items():
+        yield _option(name, declared, preset, panel=f"Options of {method}")
 
 
 def _option(name: str, declared: Parameter, preset: str, panel: str) -> inspect.Parameter:
-    from grandag.parameters import boolean
+    from grandag.parameters import boolean, word_of
 
     value = declared.value_in(preset)
     option, kind = option_of(name), declared.rule
     settings: dict[str, Any] = {
         "help": _FILES.get(name, declared.description),
         "rich_help_panel": _PANELS.get(name, panel),
-        "show_default": _word(value),
+        "show_default": word_of(value),
     }
     if kind is boolean:
         annotation: Any = Annotated[bool | None, typer.Option(f"{option}/--no-{option[2:]}", **settings)]
@@ -119,13 +112,6 @@ def _metavar(rule: Rule) -> str:
     if rule.words:
         return f"[{'|'.join(rule.words)}]"
     return {int: "INTEGER", float: "NUMBER"}.get(rule.parse, "VALUE")  # type: ignore[call-overload, no-any-return]
-
-
-def _word(value: Any) -> str:
-    """A value as one would write it on the command line."""
-    if value is None:
-        return "none"
-    return ("no", "yes")[value] if isinstance(value, bool) else str(value)
 
 
 def usage_error(error: ParameterError) -> str:

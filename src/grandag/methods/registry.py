@@ -5,9 +5,12 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["METHODS", "Method", "build", "find", "name_of"]
+if TYPE_CHECKING:
+    from grandag.parameters import Parameter
+
+__all__ = ["METHODS", "Method", "build", "find", "name_of", "options_of"]
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,19 @@ def find(method: str) -> Method:
             "method", f"must be one of {', '.join(METHODS)}; got {method!r}{suggestion(method, list(METHODS))}"
         )
     return METHODS[method]
+
+
+_ELSEWHERE = ("n_jobs", "random_state", "verbose")
+"""Parameters that commands have options of their own for, which mean more than the parameter."""
+
+
+def options_of(method: str) -> dict[str, Parameter]:
+    """What a person may choose of a method: its parameters, but for those that its name sets, seed and threads."""
+    from grandag.parameters import parameters_of
+
+    entry = find(method)
+    declared = parameters_of(entry.estimator())
+    return {name: some for name, some in declared.items() if name not in (*_ELSEWHERE, *entry.parameters)}
 
 
 def build(method: str, parameters: Mapping[str, Any], *, preset: str = "default", seed: int | None = None) -> Any:

@@ -1,4 +1,4 @@
-"""The files that `grandag fit --output` writes."""
+"""A result as files: what `grandag fit --output` writes."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from typing import Any
 import networkx as nx
 import pandas as pd
 
-from grandag.cli.common import visible
-from grandag.graph import no_formula, to_dot, to_json
+from grandag.graph import no_formula, to_dot, to_json, write_graph
 from grandag.report.facts import FitSummary, headline
+from grandag.resampling import Confidence
 from grandag.showing import edge_table, explanations
+from grandag.wording import visible
 from grandag.writing import replacing_directory
 
-__all__ = ["write_edges", "write_results"]
+__all__ = ["write_confidence", "write_edges", "write_results"]
 
 _MARKUP = re.compile(r"[\\`*\[\]]")
 
@@ -37,6 +38,13 @@ def write_results(fit: FitSummary, directory: Path, write_more: Callable[[Path],
 def write_edges(edges: pd.DataFrame, path: Path) -> None:
     """Write a table of edges as CSV; spreadsheets, too, take its names for what they are."""
     edges.assign(**{end: edges[end].map(no_formula) for end in ("source", "target")}).to_csv(path, index=False)
+
+
+def write_confidence(refits: Confidence, directory: Path) -> None:
+    """Write what refits have in common: confidence.csv and the consensus graph."""
+    write_edges(refits.edges(), directory / "confidence.csv")
+    for name in ("consensus.svg", "consensus.json"):
+        write_graph(refits.consensus_graph(), directory / name)
 
 
 def _write(fit: FitSummary, directory: Path) -> None:
