@@ -18,7 +18,20 @@ import numpy as np
 
 from grandag.writing import replacing, write_text
 
-__all__ = ["BOX_HEIGHT", "WIDTHS", "Box", "Drawing", "Edge", "box_width", "edges_of", "node_boxes", "to_png", "to_svg"]
+__all__ = [
+    "BOX_HEIGHT",
+    "WIDTHS",
+    "Box",
+    "Drawing",
+    "Edge",
+    "Picture",
+    "box_width",
+    "edges_of",
+    "node_boxes",
+    "picture",
+    "to_png",
+    "to_svg",
+]
 
 Vertex = str | tuple[int, int]
 """A node's name, or an edge's number and a layer that the edge passes through."""
@@ -180,6 +193,30 @@ def node_boxes(graph: nx.DiGraph[str]) -> dict[str, Box]:
     Made for pages of many graphs: it looks for fewer crossings less long than `to_svg`.
     """
     return _lay_out(graph, "strength", n_starts=3).boxes
+
+
+class Picture(NamedTuple):
+    """A drawing as shapes, for whoever draws them with means of their own; y grows downwards."""
+
+    boxes: dict[str, Box]
+    lines: list[tuple[Edge, str, str]]  # each with its path and the corners of its head, as SVG's attributes take them
+    frame: tuple[float, float, float, float]  # left, top, width, height
+    doubt: str  # what dashes mean, where there are any
+
+
+def picture(graph: nx.DiGraph[str], *, width_by: str = "strength") -> Picture:
+    """The shapes of `to_svg`."""
+    layouts = _pack(graph, width_by)
+    lefts, rights, bottoms = zip(*(layout.frame for layout in layouts), strict=True)
+    lines = [
+        (edge, *_edge_geometry(edge, line, layout.tops[start:], downwards=downwards))
+        for layout in layouts
+        for edge, downwards, start, line in zip(*layout[:4], strict=True)
+    ]
+    boxes = {name: box for layout in layouts for name, box in layout.boxes.items()}
+    size = max(rights) - min(lefts) + 2 * MARGIN, max(bottoms) + 2 * MARGIN
+    doubts = sorted({edge.doubt for edge, *_ in lines if edge.doubt})
+    return Picture(boxes, lines, (min(lefts) - MARGIN, -MARGIN, *size), "; ".join(doubts))
 
 
 def _lay_out(graph: nx.DiGraph[str], width_by: str, n_starts: int = 20) -> _Layout:
@@ -478,12 +515,21 @@ def _edge_shapes(layout: _Layout) -> list[str]:
 
 
 def _edge_shape(edge: Edge, line: list[float], tops: list[float], *, downwards: bool) -> str:
-    """Go straight through the layers and bend between them, so that no line touches a box; end in an arrow head."""
+    path, corners = _edge_geometry(edge, line, tops, downwards=downwards)
+    head = f'<polygon points="{corners}"/>' if corners else ""
+    return f'<path fill="none" stroke="{LINE}" d="{path}"/>{head}'
+
+
+def _edge_geometry(edge: Edge, line: list[float], tops: list[float], *, downwards: bool) -> tuple[str, str]:
+    """Go straight through the layers and bend between them, so that no line touches a box; end in an arrow head.
+
+    The path, and the corners of the head, if there is one.
+    """
     first, last, head = tops[0] + BOX_HEIGHT, tops[len(line) - 1], ""
     if edge.directed:
         x, tip, base = (line[-1], last, last - HEAD_LENGTH) if downwards else (line[0], first, first + HEAD_LENGTH)
         first, last = (first, base) if downwards else (base, last)
-        head = f'<polygon points="{_points((x, tip), (x - HEAD_HALF, base), (x + HEAD_HALF, base))}"/>'
+        head = _points((x, tip), (x - HEAD_HALF, base), (x + HEAD_HALF, base))
     path = f"M{_points((line[0], first))}"
     for layer, (here, there) in enumerate(pairwise(line)):
         start, end = max(first, tops[layer] + BOX_HEIGHT), min(last, tops[layer + 1])
@@ -491,7 +537,7 @@ def _edge_shape(edge: Edge, line: list[float], tops: list[float], *, downwards: 
             middle = (start + end) / 2
             path += f"V{_number(start)}" if start > first else ""
             path += f"C{_points((here, middle), (there, middle), (there, end))}"
-    return f'<path fill="none" stroke="{LINE}" d="{path}V{_number(last)}"/>{head}'
+    return f"{path}V{_number(last)}", head
 
 
 def _document(layouts: list[_Layout], title: str | None, width_by: str, marked: str | None) -> str:

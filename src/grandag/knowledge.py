@@ -12,6 +12,7 @@ into two matrices and refuses contradictions before anything runs.
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -140,6 +141,23 @@ class Knowledge:
             if value
         }
 
+    def to_toml(self) -> str:
+        r"""The text of a file that `read`, and `--knowledge` of the command line, take.
+
+        >>> print(Knowledge(forbidden=[("income", "age")], roots=["age"]).to_toml())
+        forbidden = [
+          ["income", "age"],
+        ]
+        roots = [
+          "age",
+        ]
+        <BLANKLINE>
+        """
+        lines = []
+        for field, items in self.as_dict().items():
+            lines += [f"{field} = [", *(f"  {_toml(item)}," for item in items), "]"]
+        return "".join(f"{line}\n" for line in lines)
+
     def masks(self, names: Sequence[str]) -> Masks:
         """Allowed and required edges between these columns; contradictions are refused."""
         required = self._edges("required", self.required, names)
@@ -208,6 +226,14 @@ class Knowledge:
                 )
             found |= matches
         return found
+
+
+def _toml(value: Any) -> str:
+    """Names, numbers and lists of them in TOML, whose strings are JSON's but for one control character."""
+    text = json.dumps(value, ensure_ascii=False).replace("\x7f", r"\u007f")
+    if not text.isascii() and re.search("[\ud800-\udfff]", text):
+        raise KnowledgeError(f"{value!r} has half of a character, which no file can hold: rename the column.")
+    return text
 
 
 def _fields(cls: type[Knowledge]) -> list[str]:
