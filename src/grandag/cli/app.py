@@ -20,6 +20,7 @@ from grandag.cli.options import chosen, usage_error, with_options_of
 from grandag.cli.paper import paper
 from grandag.cli.refine import refine
 from grandag.cli.score import score
+from grandag.cli.serve import serve
 from grandag.cli.simulate import simulate
 from grandag.cli.tune import tune
 from grandag.version import __version__
@@ -66,7 +67,7 @@ def app_for(arguments: Sequence[str]) -> typer.Typer:
     for command in (fit, effect, tune):
         is_meant = command.__name__ in arguments[:1]
         app.command()(_interruptible(with_options_of(command, method if is_meant else None, preset)))
-    for other in (compare, refine, draw, simulate, score, datasets, paper):
+    for other in (serve, compare, refine, draw, simulate, score, datasets, paper):
         app.command()(_interruptible(other))
     return app
 
