@@ -73,6 +73,15 @@ class Worker:
             return None
         raise TaskError(result.get("error") or _epitaph(code))
 
+    @property
+    def is_alive(self) -> bool:
+        """Can it be given a task?"""
+        return self._process.returncode is None
+
+    async def ended(self) -> None:
+        """Wait for its end."""
+        await self._process.communicate()
+
     def stop(self) -> None:
         """Ask it to end with what it has; who does not listen is killed after a while."""
         if self._process.returncode is None:
@@ -117,9 +126,10 @@ class Jobs:
         """End everything that runs."""
         for task in self._tasks:
             task.cancel()
-        for worker in self._workers:
+        workers = list(self._workers)
+        for worker in workers:
             worker.kill()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*self._tasks, *(worker.ended() for worker in workers), return_exceptions=True)
 
     def _spawn(self, work: Any) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -127,10 +137,9 @@ class Jobs:
         task.add_done_callback(self._tasks.discard)
 
     async def _worker(self) -> Worker:
-        """A process that has been getting ready; another one takes its place."""
-        worker = self._ready or await Worker.start()
-        self._ready = None
-        return worker
+        """A process that has been getting ready."""
+        worker, self._ready = self._ready, None
+        return worker if worker is not None and worker.is_alive else await Worker.start()
 
     async def _prepare(self) -> None:
         if self._ready is None:

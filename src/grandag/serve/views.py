@@ -91,6 +91,7 @@ def fit_view(workspace: Workspace, number: int) -> dict[str, Any]:
             "id": number,
             "names": facts["nodes"],
             "kind": model.learned_.kind,
+            "width_by": model.learned_.width_by,
             "edges": edges[:_MOST_EDGES],
             "texts": rows,
             "header": header,

@@ -23,9 +23,10 @@ _BETWEEN_REPORTS = 0.15
 
 def main() -> None:
     """Run the process."""
-    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    sys.stdout = sys.stderr  # lines that somebody prints are no answers
-    with suppress(KeyboardInterrupt):
+    sys.stdout.flush()
+    answers = os.dup(1)
+    os.dup2(2, 1)  # lines that somebody prints are no answers
+    with suppress(KeyboardInterrupt), os.fdopen(answers, "w", encoding="utf-8") as out:
         _get_ready()
         line = sys.stdin.readline()
         if not line:

@@ -64,8 +64,10 @@ export function comparePart(root, app) {
       const lines = found.edges.filter((edge) => edge[field]).map((edge) => {
         const [from, to] = edge[field] === "<-" ? [edge.target, edge.source] : [edge.source, edge.target];
         const directed = edge[field] !== "--";
+        const isLine = (line) => line.source === from && line.target === to && line.directed === directed;
+        const shape = found.drawing.edges.find(isLine) ?? straight(boxes.get(from), boxes.get(to), { directed });
         const label = `${from} ${directed ? "→" : "—"} ${to}, ${KINDS[edge.difference]}`;
-        const group = lineGroup(straight(boxes.get(from), boxes.get(to), { directed }), { class: `edge ${edge.difference.replace(" ", "-")}`, role: "img", "aria-label": label });
+        const group = lineGroup(shape, { class: `edge ${edge.difference.replace(" ", "-")}`, role: "img", "aria-label": label });
         group.append(make("title", {}, label));
         return group;
       });

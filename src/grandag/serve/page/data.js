@@ -16,14 +16,16 @@ export function dataPart(root, app) {
     bar,
     trouble,
   );
+  const more = make("details", { open: true, id: "more-data" }, make("summary", {}, "Another table"), drop);
   for (const kind of ["dragenter", "dragover"]) {
-    drop.addEventListener(kind, (event) => {
+    document.addEventListener(kind, (event) => {
       event.preventDefault();
+      more.open = true;
       drop.classList.add("over");
     });
   }
-  drop.addEventListener("dragleave", () => drop.classList.remove("over"));
-  drop.addEventListener("drop", (event) => {
+  document.addEventListener("dragleave", (event) => event.relatedTarget === null && drop.classList.remove("over"));
+  document.addEventListener("drop", (event) => {
     event.preventDefault();
     drop.classList.remove("over");
     if (event.dataTransfer.files.length) upload(event.dataTransfer.files[0]);
@@ -67,9 +69,11 @@ export function dataPart(root, app) {
   const bundled = app.choices.datasets.map((name) =>
     make("button", { type: "button", class: "plain", "data-bundled": name, onclick: () => take({ bundled: name }) }, `Bundled: ${name}`),
   );
-  root.append(chooser, drop, make("div", { class: "row" }, bundled), simulation(app, take));
+  more.append(make("div", { class: "row" }, bundled), simulation(app, take));
+  root.append(chooser, more);
 
   let known = "";
+  let hadTables = false;
   return {
     update() {
       const tables = app.state.tables;
@@ -84,7 +88,9 @@ export function dataPart(root, app) {
         id: "table-choice",
         onchange: (event) => app.chooseTable(Number(event.target.value)),
       });
-      fill(chooser, make("label", { for: "table-choice" }, "Table"), select, status(app));
+      fill(chooser, make("div", { class: "field" }, make("label", { for: "table-choice" }, "Table"), select), status(app));
+      if (!hadTables) more.open = false;
+      hadTables = true;
     },
   };
 }

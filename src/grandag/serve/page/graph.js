@@ -215,7 +215,8 @@ export function graphPart(root, app) {
   function listenTo(item) {
     const { group } = item;
     group.addEventListener("click", () => !item.wasDragged && choose(item));
-    group.addEventListener("pointerenter", () => item.kind === "edge" && chosen === null && describe(item));
+    group.addEventListener("pointerenter", () => item.kind === "edge" && describe(item));
+    group.addEventListener("pointerleave", () => item.kind === "edge" && item !== chosen && describe(chosen));
     group.addEventListener("focus", () => describe(item));
     group.addEventListener("keydown", (event) => {
       if (event.key === "Enter" || event.key === " ") {

@@ -109,6 +109,7 @@ function receive(state) {
     app.table = news.table;
     if (!isFirst) app.say(`Fit ${news.id} is done: ${news.headline}.`);
     app.show(isFirst || app.tab === "table" ? "graph" : app.tab);
+    if (!isFirst && window.matchMedia("(max-width: 46rem)").matches) document.getElementById("main").scrollIntoView();
   } else if (isFirst) app.show("table");
   else app.update();
   isFirst = false;
