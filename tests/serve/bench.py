@@ -17,7 +17,7 @@ from typing import Any
 
 from tests.report.browser import Page
 
-PATIENCE = 240.0
+PATIENCE = 100.0
 """Seconds to wait for what takes a few on a free machine."""
 
 
@@ -121,7 +121,7 @@ class Site(Page):
         for log in ("browser", "performance"):
             self.session.get_log(log)
         self.session.get(self.address)
-        self.see("#tab-table")
+        self.see("#learn .empty, #learn-button")
         return self
 
     def see(self, selector: str, text: str = "") -> Any:
@@ -188,9 +188,10 @@ class Site(Page):
     def too_wide(self) -> list[str]:
         """What makes the page wider than its window."""
         script = """
-            if (document.documentElement.scrollWidth <= window.innerWidth) return [];
-            return [...document.querySelectorAll("body *")].filter((some) =>
-              some.getBoundingClientRect().right > window.innerWidth + 1 && !some.closest(".scroll, [role=tablist], svg"))
+            const width = document.documentElement.clientWidth;
+            const sticksOut = (some) => some.getBoundingClientRect().right > width + 1;
+            return [...document.querySelectorAll("body *")]
+              .filter((some) => sticksOut(some) && !some.closest(".scroll, svg"))
               .map((some) => `${some.tagName}.${some.className}`).slice(0, 10);
         """
         return self.run(script)

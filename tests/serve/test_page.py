@@ -1,4 +1,4 @@
-"""The workbench in a real browser, through the whole loop: table, learn, forbid, learn again, compare, what if, export."""
+"""The workbench in a real browser, through the whole loop: learn, forbid, learn again, compare, ask what if, export."""
 
 import json
 import zipfile
@@ -15,7 +15,7 @@ from grandag.writing import write_text
 from tests.report.browser import chromium
 from tests.report.large import large_fit
 from tests.serve.bench import Site, serving, wait_for
-from tests.serve.tables import FILE, HOSTILE, write_hostile
+from tests.serve.tables import FILE, HOSTILE, QUOTED, write_hostile
 
 
 @pytest.fixture(scope="module")
@@ -102,8 +102,9 @@ def test_the_whole_loop_on_sachs(session, tmp_path):
         archive = tmp_path / "workspace.zip"
         archive.write_bytes(bench.ask("workspace.zip"))
     with serving(archive) as bench:
-        site = Site(session, bench.address).visit()
+        site = Site(session, bench.address).visit(width=390)
         site.wait_for_graph(2)
+        assert site.too_wide() == []
         assert forbidden not in site.edges()
         site.see(".known li", "forbidden")
         site.press("[data-fit='1'] .fit-open")
@@ -112,10 +113,12 @@ def test_the_whole_loop_on_sachs(session, tmp_path):
         assert_well_behaved(site)
 
 
-@pytest.mark.parametrize("width", [390])
-def test_the_whole_loop_on_a_hostile_table_at_phone_width(session, empty, tmp_path, width):
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_whole_loop_on_a_hostile_table(session, empty, tmp_path, width):
     site = Site(session, empty.address).visit(width=width, height=844, scheme="dark")
-    site.see("#data .empty", "No table yet")
+    first = len(empty.ask("api/state")["fits"]) + 1
+    if first == 1:
+        site.see("#data .empty", "No table yet")
     site.find("#file").send_keys(str(write_hostile(tmp_path)))
     site.see("#panel-table h2", FILE)
     assert site.see(".columns-table tr.unusable td.words").text.startswith("does not hold numbers")
@@ -124,13 +127,13 @@ def test_the_whole_loop_on_a_hostile_table_at_phone_width(session, empty, tmp_pa
     assert site.too_wide() == []
     site.choose("#method", "notears")
     site.press("#learn-button")
-    site.wait_for_graph(1)
+    site.wait_for_graph(first)
     assert site.see("#panel-graph .notes").text
-    assert (HOSTILE, 'b, "quoted" [*]') in site.edges()
+    assert {HOSTILE, QUOTED} in [set(edge) for edge in site.edges()]
     assert site.too_wide() == []
-    forbid_learn_and_compare(site, 1, "notears")
+    forbid_learn_and_compare(site, first, "notears")
     assert site.too_wide() == []
-    edge = empty.ask("api/fits/2")["edges"][0]
+    edge = empty.ask(f"api/fits/{first + 1}")["edges"][0]
     set_a_variable(site, edge["source"], edge["target"])
     assert site.too_wide() == []
     site.tab("take-away")
@@ -171,7 +174,7 @@ def test_what_goes_wrong_is_said_where_it_is_wrong(session, empty, tmp_path):
     big.write_bytes(b"a,b\n" + b"1,2\n" * 300_000)
     site.find("#file").send_keys(str(big))
     assert "larger than 1 MB" in site.see("#drop .trouble").text
-    (tmp_path / "text.csv").write_text("1,2\n3,4\n")
+    (tmp_path / "text.csv").write_text("1.5,2.5\n3,4\n")
     site.find("#file").send_keys(str(tmp_path / "text.csv"))
     assert "add a line with names" in site.see("#panel-table .trouble").text
     (tmp_path / "photo.jpeg").write_bytes(b"\xff")
@@ -217,7 +220,7 @@ def large(tmp_path_factory):
     """A workspace with a graph of hundreds of nodes."""
     root = tmp_path_factory.mktemp("large")
     workspace = Workspace(root)
-    model, data = large_fit()
+    model, data = large_fit(500, 600)
     record = workspace.new_table("genes", "file", {})
     directory = workspace.table_directory(record.id)
     data.to_csv(directory / "data.csv", index=False)
@@ -242,7 +245,7 @@ def large(tmp_path_factory):
 
 def test_a_large_graph_stays_usable_and_says_what_is_left_out(session, large):
     bench, model = large
-    assert len(model.names_) >= 300
+    assert len(model.names_) >= 500
     site = Site(session, bench.address).visit()
     site.wait_for_graph(1)
     assert f"of {len(model.names_):,} nodes" in site.see("#caption").text
