@@ -452,7 +452,11 @@ class _Handlers:
         if ending not in _GRAPHS:
             raise WorkspaceError(f"There is no file {name!r}.")
         path = self.workspace.incoming(f".{ending}")
-        await run_in_threadpool(_write_graph, self.workspace.model_file(number), path)
+        try:
+            await run_in_threadpool(_write_graph, self.workspace.model_file(number), path)
+        except ValueError:
+            path.unlink()
+            raise
         return FileResponse(path, headers=_attached(name), background=_removal(path))
 
     def _text(self, request: Request, name: str) -> str:
@@ -507,6 +511,8 @@ def _answering(handler: Handler) -> Handler:
             return await handler(request)
         except HTTPException as error:
             return JSONResponse({"error": error.detail}, error.status_code)
+        except ClientDisconnect:
+            return Response(status_code=400)  # nobody reads it
         except KeyError as error:
             return JSONResponse({"error": f"The request lacks {error}."}, 400)
         except (ValueError, TypeError, OSError, TrainingError, TaskError, MemoryError) as error:
