@@ -174,11 +174,13 @@ def application(bench: Workbench) -> ASGIApp:
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         await bench.jobs.begin()
+        ready = asyncio.create_task(run_in_threadpool(views.methods))  # it imports them all, which takes a while
         for record in list(bench.workspace.tables.values()):
             if record.status not in ENDED:
                 bench.jobs.add_table(record.id)
         yield
         await bench.jobs.end()
+        await ready
 
     inner = Starlette(routes=[Mount(f"/{bench.token}", routes=routes)], lifespan=lifespan)
     return Guard(_with_headers(inner), bench)
