@@ -8,7 +8,7 @@ LOWEST := .venv-lowest
 OTHER_PYTHONS ?= python3.12 python3.13
 SDCD := .venv-sdcd
 
-.PHONY: demo test test-slow fuzz test-interop test-lowest test-pythons lint format generate bench bench-scale bench-sdcd accuracy generality stability held-out confidence docs package clean
+.PHONY: demo test test-slow fuzz test-interop test-lowest test-pythons lint format generate pictures bench bench-scale bench-sdcd accuracy generality stability held-out confidence docs package clean
 
 demo: $(READY)
 	$(BIN)/grandag fit sachs --seed 1 --output demo --report demo/report.html
@@ -82,6 +82,10 @@ generate: demo
 	$(BIN)/python -m tools.run_tutorial
 	cp demo/graph.svg docs/sachs.svg
 
+# Pictures of the workbench, from a walk through it in Chromium.
+pictures: $(READY)
+	$(BIN)/python -m tools.picture_workbench
+
 # Wheel and source distribution in dist/; the wheel, without extras, then proves itself in an environment of its own.
 package: $(READY)
 	$(BIN)/python -m tools.check_package
@@ -115,9 +119,9 @@ $(INTEROP)/.ready: pyproject.toml
 
 $(LOWEST)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(LOWEST)
-	$(PYTHON) -m tools.lowest_versions cluster parquet png tune > $(LOWEST)/constraints.txt
+	$(PYTHON) -m tools.lowest_versions cluster parquet png serve tune > $(LOWEST)/constraints.txt
 	$(LOWEST)/bin/python -m pip install --quiet --no-compile --constraint $(LOWEST)/constraints.txt \
-		--editable '.[cluster,parquet,png,tune]' hypothesis polars pytest
+		--editable '.[cluster,parquet,png,serve,tune]' hypothesis polars pytest
 	touch $@
 
 # torch first, for the CPU alone; setuptools, because the release of wandb that sdcd wants imports pkg_resources.

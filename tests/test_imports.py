@@ -41,14 +41,15 @@ LAYERS = (
     WITHOUT_LEARNERS,
     ("refinement", "tuning", "comparison", "report"),
     ("reproduction",),
-    ("serve", "cli"),
+    ("serve",),
+    ("cli",),
 )
 """The rooms from bottom to top: a room imports from its own layer and from those below it."""
 
 IMPORTS = {
     "blas": "",
     "cli": "comparison datasets diagnostics executors graph learned methods metrics overview parameters progress "
-    "reading refinement report reproduction resampling showing simulate table tuning version wording writing",
+    "reading refinement report reproduction resampling serve showing simulate table tuning version wording writing",
     "comparison": "executors graph knowledge learned methods parameters progress table tuning wording",
     "datasets": "",
     "diagnostics": "gam table wording",
@@ -75,11 +76,13 @@ IMPORTS = {
     "progress": "wording",
     "reading": "incoming kinds pieces table wording",
     "refinement": "diagnostics engine evidence graph knowledge learned methods parameters progress table wording",
-    "report": "comparison distributions drawing kinds learned methods metrics model overview parameters showing "
-    "table version wording",
-    "reproduction": "datasets drawing executors graph methods metrics report simulate table tuning version "
-    "wording writing",
+    "report": "comparison diagnostics distributions drawing graph kinds learned methods metrics model overview "
+    "parameters resampling showing table table_diagnostics version wording writing",
+    "reproduction": "datasets drawing executors graph methods metrics report simulate table tuning version wording "
+    "writing",
     "resampling": "diagnostics executors graph knowledge learned parameters progress table wording",
+    "serve": "datasets drawing graph incoming knowledge learned methods metrics model overview parameters progress "
+    "reading report resampling showing simulate table writing",
     "showing": "overview wording",
     "simulate": "blas graph interventions parameters table version wording writing",
     "table": "imputation incoming kinds",

@@ -1,5 +1,6 @@
 """One way through the library that uses every dependency; `make test-lowest` goes it with the lowest versions."""
 
+import importlib
 import sys
 import tomllib
 from importlib.metadata import version
@@ -13,8 +14,9 @@ from tools.lowest_versions import ROOT, lowest_versions
 from grandag import CAM, confidence, load
 from grandag.graph import write_graph
 from tests.command import run
+from tests.serve.bench import serving
 
-EXTRAS = ("cluster", "parquet", "png", "tune")
+EXTRAS = ("cluster", "parquet", "png", "serve", "tune")
 MODULES = {"scikit-learn": "sklearn"}
 """Of packages that are imported by another name."""
 
@@ -49,6 +51,9 @@ def test_every_dependency_is_used(tmp_path):
     assert "SID" in good("score", result / "graph.json", result / "consensus.json")
     good("tune", data, "--method", "cam", "--trials", 2, "--sampler", "tpe", "--output", tmp_path / "tuned")
     write_graph(load(result / "model.npz"), tmp_path / "graph.png")
+    importlib.import_module("grandag.serve.run")
+    with serving(data) as bench:
+        assert bench.wait_for_table()["status"] == "done"
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(1, processes=False, threads_per_worker=1, dashboard_address=":0") as cluster:
         refitted = confidence(CAM(max_parents=1), values, 2, random_state=1, cluster=cluster.scheduler_address)

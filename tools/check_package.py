@@ -34,6 +34,7 @@ class Missing(NamedTuple):
 MISSING_EXTRAS = {
     "tune": Missing("tune sachs --method cam --trials 2 --sampler tpe", 2, ("Optuna", "pip install 'grandag[tune]'")),
     "parquet": Missing("fit table.parquet", 1, ("pyarrow", "pip install 'grandag[parquet]'")),
+    "serve": Missing("serve", 1, ("Starlette", "pip install 'grandag[serve]'")),
     "cluster": Missing(
         "paper table3 --methods random --cluster tcp://localhost:1",
         1,

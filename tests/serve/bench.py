@@ -165,13 +165,19 @@ class Site(Page):
         self.click_at(x, y)
 
     def click_at(self, x: float, y: float) -> None:
-        from selenium.webdriver import ActionChains
+        actions = self._pointer_at(x, y)
+        actions.pointer_action.click()
+        actions.perform()
+
+    def point_at(self, x: float, y: float) -> None:
+        self._pointer_at(x, y).perform()
+
+    def _pointer_at(self, x: float, y: float) -> Any:
         from selenium.webdriver.common.actions.action_builder import ActionBuilder
 
         actions = ActionBuilder(self.session)
-        actions.pointer_action.move_to_location(round(x), round(y)).click()
-        actions.perform()
-        ActionChains(self.session).pause(0).perform()
+        actions.pointer_action.move_to_location(round(x), round(y))
+        return actions
 
     def edges(self) -> set[tuple[str, str]]:
         """The edges that are drawn."""

@@ -91,6 +91,12 @@ def test_the_whole_loop_on_sachs(session, tmp_path):
         assert site.edges() == {(edge["source"], edge["target"]) for edge in bench.ask("api/fits/1")["edges"]}
         site.see("#concerns li")
         forbidden = forbid_learn_and_compare(site, 1, "notears")
+        site.tab("graph")
+        site.run("document.querySelector('#resamples').value = 2")
+        site.press("#refit-button")
+        site.see(".refits", "2 refits (bootstrap)")
+        site.see("#edges th", "frequency")
+        site.tab("compare")
         site.choose("#compare-right", "truth")
         site.see("#panel-compare", "distances from the true graph")
         edge = bench.ask("api/fits/2")["edges"][0]
@@ -113,7 +119,7 @@ def test_the_whole_loop_on_sachs(session, tmp_path):
         assert_well_behaved(site)
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.slow)])
 def test_the_whole_loop_on_a_hostile_table(session, empty, tmp_path, width):
     site = Site(session, empty.address).visit(width=width, height=844, scheme="dark")
     first = len(empty.ask("api/state")["fits"]) + 1

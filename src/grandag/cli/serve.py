@@ -41,7 +41,7 @@ def serve(
         from grandag.serve.run import serve as run
         from grandag.serve.server import Workbench
     except ModuleNotFoundError as error:
-        if error.name not in ("starlette", "uvicorn"):
+        if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
             raise
         raise ValueError("The workbench needs Starlette and uvicorn: pip install 'grandag[serve]'.") from None
     if host not in _LOCAL:

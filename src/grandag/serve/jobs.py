@@ -276,7 +276,11 @@ class Jobs:
         record = self.workspace.finished(number)
         target = self.workspace.incoming(".html")
         job = self._job("report", record)
-        await self._aside({**job, "target": str(target), "truth": self.workspace.has_truth(record.table)})
+        try:
+            await self._aside({**job, "target": str(target), "truth": self.workspace.has_truth(record.table)})
+        except TaskError:
+            target.unlink()
+            raise
         return target
 
     async def _aside(self, job: dict[str, Any]) -> None:

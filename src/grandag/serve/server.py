@@ -174,11 +174,13 @@ def application(bench: Workbench) -> ASGIApp:
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         await bench.jobs.begin()
+        ready = asyncio.create_task(run_in_threadpool(views.methods))  # it imports them all, which takes a while
         for record in list(bench.workspace.tables.values()):
             if record.status not in ENDED:
                 bench.jobs.add_table(record.id)
         yield
         await bench.jobs.end()
+        await ready
 
     inner = Starlette(routes=[Mount(f"/{bench.token}", routes=routes)], lifespan=lifespan)
     return Guard(_with_headers(inner), bench)
@@ -452,7 +454,11 @@ class _Handlers:
         if ending not in _GRAPHS:
             raise WorkspaceError(f"There is no file {name!r}.")
         path = self.workspace.incoming(f".{ending}")
-        await run_in_threadpool(_write_graph, self.workspace.model_file(number), path)
+        try:
+            await run_in_threadpool(_write_graph, self.workspace.model_file(number), path)
+        except ValueError:
+            path.unlink()
+            raise
         return FileResponse(path, headers=_attached(name), background=_removal(path))
 
     def _text(self, request: Request, name: str) -> str:
@@ -507,6 +513,8 @@ def _answering(handler: Handler) -> Handler:
             return await handler(request)
         except HTTPException as error:
             return JSONResponse({"error": error.detail}, error.status_code)
+        except ClientDisconnect:
+            return Response(status_code=400)  # nobody reads it
         except KeyError as error:
             return JSONResponse({"error": f"The request lacks {error}."}, 400)
         except (ValueError, TypeError, OSError, TrainingError, TaskError, MemoryError) as error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -168,16 +168,19 @@ def report(job: Mapping[str, Any], listener: Listener) -> dict[str, Any]:
 
     directory, _, _, table = _prepared(job)
     model = load(directory / "result" / "model.npz")
-    page = page_of(FitSummary(model, job["table"]["name"]), table, truth=job["truth"] and _graph(job))
+    truth = _true_graph(job, model.names_) if job["truth"] else None
+    page = page_of(FitSummary(model, job["table"]["name"]), table, truth=truth)
     write_text(job["target"], page)
     return {}
 
 
-def _graph(job: Mapping[str, Any]) -> Any:
-    """The true graph among the columns that were used."""
+def _true_graph(job: Mapping[str, Any], names: Sequence[str]) -> Any:
+    """The true graph among the columns that were used; None if it lacks one of them."""
+    from grandag.graph import to_networkx
     from grandag.serve.views import true_graph
 
-    return true_graph(Path(job["table_directory"]), TableRecord(**job["table"]))
+    adjacency, known = true_graph(Path(job["table_directory"]), TableRecord(**job["table"]))
+    return to_networkx(adjacency, known).subgraph(names) if set(names) <= set(known) else None
 
 
 TASKS: dict[str, Callable[[Mapping[str, Any], Listener], dict[str, Any]]] = {

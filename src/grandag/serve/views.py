@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
+import threading
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -42,9 +43,14 @@ _MOST_EDGES = 2000
 """In the list of edges, the strongest."""
 
 
-@functools.cache
 def methods() -> list[dict[str, Any]]:
     """Every method with its presets and options, as the library declares them."""
+    with _ONE_AT_A_TIME:
+        return _methods()
+
+
+@functools.cache
+def _methods() -> list[dict[str, Any]]:
     return [
         {
             "name": name,
@@ -69,6 +75,10 @@ def _option(method: str, name: str) -> dict[str, Any]:
     }
 
 
+_ONE_AT_A_TIME = threading.RLock()
+"""For what is kept once it was made: many who ask at once make it once."""
+
+
 @functools.lru_cache(maxsize=32)
 def _loaded(path: Path, _changed: int) -> Any:
     return load(path)
@@ -76,7 +86,8 @@ def _loaded(path: Path, _changed: int) -> Any:
 
 def _model(path: Path) -> Any:
     """A saved model; one that was read before is still there, unless its file is another."""
-    return _loaded(path, path.stat().st_mtime_ns)
+    with _ONE_AT_A_TIME:
+        return _loaded(path, path.stat().st_mtime_ns)
 
 
 def fit_view(workspace: Workspace, number: int) -> dict[str, Any]:
@@ -121,7 +132,8 @@ def graph_view(workspace: Workspace, number: int, around: str | None, depth: int
     """The drawing of a fit's graph, or of what is around a node; a caption says what is left out."""
     workspace.finished(number)
     path = workspace.model_file(number)
-    return _drawn(path, path.stat().st_mtime_ns, around, depth)
+    with _ONE_AT_A_TIME:
+        return _drawn(path, path.stat().st_mtime_ns, around, depth)
 
 
 @functools.lru_cache(maxsize=64)

@@ -64,6 +64,7 @@ export class Canvas {
   show(frame, ...children) {
     this.whole = frame;
     fill(this.svg, ...children);
+    this.svg.style.aspectRatio = `${frame[2]} / ${frame[3]}`;
     this.fit();
   }
 

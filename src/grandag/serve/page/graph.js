@@ -47,7 +47,7 @@ export function graphPart(root, app) {
     return curves.get(key);
   }
 
-  async function describeEdge(edge) {
+  async function describeEdge(edge, isPreview) {
     const { texts } = factsOf(edge);
     const table = app.currentFit().table;
     const about = app.state.tables.find((some) => some.id === table).knowledge;
@@ -61,7 +61,9 @@ export function graphPart(root, app) {
       words && make("p", { class: "chip" }, `${words} from the next fit on`),
       make("dl", { class: "facts" }, texts.map(([name, text]) => make("div", {}, make("dt", {}, name), make("dd", {}, text)))),
       edge.doubt && make("p", { class: "concern" }, edge.doubt),
-      make("div", { class: "row" }, button("forbid", "Forbid"), button("require", "Require"), edge.directed && button("reverse", "Reverse"), words && button("free", "Forget")),
+      isPreview
+        ? make("p", { class: "note" }, "Click the edge to forbid, require or reverse it.")
+        : make("div", { class: "row" }, button("forbid", "Forbid"), button("require", "Require"), edge.directed && button("reverse", "Reverse"), words && button("free", "Forget")),
       place,
     );
     if (!view.has_model) return;
@@ -102,9 +104,10 @@ export function graphPart(root, app) {
     );
   }
 
-  function describe(item) {
+  /** What is chosen; of what is only pointed at, no buttons: who presses one must mean what is chosen. */
+  function describe(item, isPreview = false) {
     if (item === null || item === undefined) fill(detail, make("p", { class: "empty" }, "Point at an edge for its facts and its curve. Click an edge to forbid, require or reverse it; click a node to make it a root, a leaf, or part of a tier."));
-    else if (item.kind === "edge") describeEdge(item.data);
+    else if (item.kind === "edge") describeEdge(item.data, isPreview);
     else describeNode(item.data.name);
   }
 
@@ -215,9 +218,9 @@ export function graphPart(root, app) {
   function listenTo(item) {
     const { group } = item;
     group.addEventListener("click", () => !item.wasDragged && choose(item));
-    group.addEventListener("pointerenter", () => item.kind === "edge" && describe(item));
+    group.addEventListener("pointerenter", () => item.kind === "edge" && item !== chosen && describe(item, true));
     group.addEventListener("pointerleave", () => item.kind === "edge" && item !== chosen && describe(chosen));
-    group.addEventListener("focus", () => describe(item));
+    group.addEventListener("focus", () => describe(item, item.kind === "edge" && item !== chosen));
     group.addEventListener("keydown", (event) => {
       if (event.key === "Enter" || event.key === " ") {
         event.preventDefault();
