@@ -41,23 +41,24 @@ def conditionals_by_kind(table: Table, adjacency: np.ndarray, rng: np.random.Gen
     """
     are_numbers = np.array(table.kinds) == "continuous"
     is_process = are_numbers & ~adjacency[np.array(table.kinds) == "categorical"].any(axis=0)
+    by_family = np.flatnonzero(~is_process)
     process_rng, rows_rng = rng.spawn(2)
     processes = fit_processes(table, adjacency, process_rng, n_threads, np.flatnonzero(is_process))
     some = table.take(draw_rows(len(table.values), _MAX_ROWS, rows_rng))
-    by_family = np.flatnonzero(~is_process)
-    conditionals = dict(zip(np.flatnonzero(is_process), processes.conditionals, strict=True))
-    conditionals |= dict(zip(by_family, family_conditionals(some, adjacency, by_family), strict=True))
-    found = tuple(conditionals[j] for j in range(len(table.names)))
-
     train, held_out = _split(some.values, rows_rng)
-    without = dict(zip(by_family, family_conditionals(some.take(train), adjacency, by_family), strict=True))
+
+    def with_processes(rows: Table) -> tuple[Conditional, ...]:
+        numbers, others = iter(processes.conditionals), iter(family_conditionals(rows, adjacency, by_family))
+        return tuple(next(numbers) if is_number else next(others) for is_number in is_process)
+
+    found, first = with_processes(some), with_processes(some.take(train))
     seen = _log_densities(table, adjacency, found, table.values[spread_rows(processes.rows)])
-    first = tuple({**conditionals, **without}[j] for j in range(len(table.names)))
     seen_first, unseen = (_log_densities(table, adjacency, first, some.values[rows]) for rows in (train, held_out))
     names = np.array(table.names, dtype=object)
+    held_out_log_likelihood = processes.left_out.sum(axis=1).mean() + unseen[:, ~is_process].sum(axis=1).mean()
     return ByKind(
         found,
-        float(processes.left_out.sum(axis=1).mean() + unseen[:, ~is_process].sum(axis=1).mean()),
+        float(held_out_log_likelihood),
         min(len(processes.rows), len(some.values)),
         (
             *overfitting_concerns(seen[:, is_process], processes.left_out, names[is_process]),
