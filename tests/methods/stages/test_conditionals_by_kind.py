@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from grandag.methods.stages.conditionals_by_kind import _split, conditionals_by_kind
+from grandag.methods.stages.conditionals_by_kind import _with_rare, conditionals_by_kind
 from grandag.methods.stages.family_conditionals import FamilyConditional
 from grandag.methods.stages.gaussian_process import ProcessConditional
 from grandag.model import CausalModel
@@ -57,7 +57,12 @@ def test_held_out_likelihood_is_that_of_new_rows(fitted):
 def test_what_is_in_one_row_only_is_fitted():
     values = np.zeros((50, 2))
     values[:, 0], values[17, 1] = np.arange(50), 1
-    for seed in range(20):
-        train, held_out = _split(values, np.random.default_rng(seed))
-        assert 17 in train
-        assert sorted([*train, *held_out]) == list(range(50))
+    assert _with_rare(values, np.array([3, 4])).tolist() == [3, 4, 17]
+    assert _with_rare(values, np.array([17, 4])).tolist() == [17, 4]
+
+
+def test_a_label_in_one_row():
+    frame = mixed(60, 3).drop(columns="city").assign(smoker=np.arange(60) == 7)
+    for seed in range(4):
+        found = conditionals_by_kind(as_table(frame), np.zeros((4, 4), dtype=bool), np.random.default_rng(seed), 1)
+        assert np.isfinite(found.held_out_log_likelihood)

@@ -44,8 +44,10 @@ def conditionals_by_kind(table: Table, adjacency: np.ndarray, rng: np.random.Gen
     by_family = np.flatnonzero(~is_process)
     process_rng, rows_rng = rng.spawn(2)
     processes = fit_processes(table, adjacency, process_rng, n_threads, np.flatnonzero(is_process))
-    some = table.take(draw_rows(len(table.values), _MAX_ROWS, rows_rng))
-    train, held_out = _split(some.values, rows_rng)
+    some = table.take(_with_rare(table.values, draw_rows(len(table.values), _MAX_ROWS, rows_rng)))
+    train, held_out = split_rows(len(some.values), _HELD_OUT, rows_rng)
+    train = _with_rare(some.values, train)
+    held_out = np.setdiff1d(held_out, train)
 
     def with_processes(rows: Table) -> tuple[Conditional, ...]:
         numbers, others = iter(processes.conditionals), iter(family_conditionals(rows, adjacency, by_family))
@@ -67,13 +69,12 @@ def conditionals_by_kind(table: Table, adjacency: np.ndarray, rng: np.random.Gen
     )
 
 
-def _split(values: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Rows to fit and rows to judge by; no column is constant among the former: what is rare may be in one row."""
-    train, held_out = split_rows(len(values), _HELD_OUT, rng)
-    for j in np.flatnonzero(constant_columns(values[train])):
-        other = int(np.flatnonzero(values[held_out, j] != values[train[0], j])[0])
-        train, held_out = np.append(train, held_out[other]), np.delete(held_out, other)
-    return train, held_out
+def _with_rare(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Some rows, and others so that no column is constant in them: what is rare may be in one row of all."""
+    for j in np.flatnonzero(constant_columns(values[rows])):
+        other = np.argmax(values[:, j] != values[rows[0], j])
+        rows = np.append(rows, other)
+    return rows
 
 
 def _log_densities(
