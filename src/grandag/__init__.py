@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from grandag.learned import DoubtWarning, Learned, NotConvergedWarning, TrainingError
     from grandag.methods.cam.cam import CAM
     from grandag.methods.dag_gnn.dag_gnn import DAGGNN
+    from grandag.methods.equal_variance.equal_variance import EqualVariance
     from grandag.methods.equivalence.ges import GES
     from grandag.methods.equivalence.gsf import GSF
     from grandag.methods.equivalence.pc import PC
@@ -65,6 +66,7 @@ __all__ = [
     "PC",
     "CausalModel",
     "DoubtWarning",
+    "EqualVariance",
     "ExactSearch",
     "GraNDAG",
     "Knowledge",
@@ -110,6 +112,7 @@ _HOME = {
     "CausalModel": "grandag.model",
     "DoubtWarning": "grandag.learned",
     "DAGGNN": "grandag.methods.dag_gnn.dag_gnn",
+    "EqualVariance": "grandag.methods.equal_variance.equal_variance",
     "ExactSearch": "grandag.methods.exact.exact",
     "GES": "grandag.methods.equivalence.ges",
     "GSF": "grandag.methods.equivalence.gsf",

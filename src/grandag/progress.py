@@ -63,6 +63,7 @@ _TITLES = {
     "search": "Inserting edges",
     "parent sets": "Scoring sets of parents",
     "subsets": "Searching orders of the variables",
+    "restarts": "Searching DAGs",
     "forward": "Inserting edges",
     "backward": "Deleting edges",
     "turning": "Turning edges",

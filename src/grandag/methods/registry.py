@@ -39,6 +39,15 @@ METHODS = {
         "ICA-LiNGAM: the same, from independent components",
         {"algorithm": "ica"},
     ),
+    "equal-variance": Method(
+        "grandag.methods.equal_variance.equal_variance:EqualVariance",
+        "Equal variances: linear, greedy search over DAGs",
+    ),
+    "top-down": Method(
+        "grandag.methods.equal_variance.equal_variance:EqualVariance",
+        "Equal variances: the same, by an order of conditional variances",
+        {"algorithm": "top-down"},
+    ),
     "dag-gnn": Method("grandag.methods.dag_gnn.dag_gnn:DAGGNN", "DAG-GNN: variational autoencoder"),
     "ges": Method("grandag.methods.equivalence.ges:GES", "GES: greedy search over equivalence classes, linear"),
     "gsf": Method("grandag.methods.equivalence.gsf:GSF", "GSF: the same search with kernel regressions, nonlinear"),

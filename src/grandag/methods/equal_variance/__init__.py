@@ -1,0 +1,1 @@
+"""Linear models whose noises all have the same variance."""
