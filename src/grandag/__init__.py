@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from grandag.methods.lingam.lingam import LiNGAM
     from grandag.methods.notears.notears import NOTEARS
     from grandag.methods.random_graph.random_graph import RandomGraph
+    from grandag.methods.resit.resit import RESIT
     from grandag.methods.storage import load
     from grandag.model import CausalModel
     from grandag.reading import read_table
@@ -64,6 +65,7 @@ __all__ = [
     "GSF",
     "NOTEARS",
     "PC",
+    "RESIT",
     "CausalModel",
     "DoubtWarning",
     "EqualVariance",
@@ -125,6 +127,7 @@ _HOME = {
     "confidence": "grandag.resampling",
     "Learned": "grandag.learned",
     "NotConvergedWarning": "grandag.learned",
+    "RESIT": "grandag.methods.resit.resit",
     "RandomGraph": "grandag.methods.random_graph.random_graph",
     "TrainingError": "grandag.learned",
     "judge": "grandag.refinement",

@@ -64,6 +64,8 @@ _TITLES = {
     "parent sets": "Scoring sets of parents",
     "subsets": "Searching orders of the variables",
     "restarts": "Searching DAGs",
+    "sinks": "Finding the order",
+    "eliminate": "Eliminating parents",
     "forward": "Inserting edges",
     "backward": "Deleting edges",
     "turning": "Turning edges",

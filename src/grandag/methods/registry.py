@@ -39,6 +39,12 @@ METHODS = {
         "ICA-LiNGAM: the same, from independent components",
         {"algorithm": "ica"},
     ),
+    "resit": Method("grandag.methods.resit.resit:RESIT", "RESIT: additive noise, by independent residuals"),
+    "resit-gp": Method(
+        "grandag.methods.resit.resit:RESIT",
+        "RESIT: the same, with Gaussian processes",
+        {"regression": "gaussian-process"},
+    ),
     "equal-variance": Method(
         "grandag.methods.equal_variance.equal_variance:EqualVariance",
         "Equal variances: linear, greedy search over DAGs",

@@ -28,9 +28,9 @@ from grandag.evidence import EvidenceConfig
 from grandag.evidence.scores import LocalScores, Parents
 from grandag.table import Scaling, Table, blocks, draw_rows, rows_of
 
-__all__ = ["ProcessConditional", "Processes", "fit_processes"]
+__all__ = ["SLOPE_VARIANCE", "Kernel", "ProcessConditional", "Processes", "choose_landmarks", "fit_processes"]
 
-_SLOPE_VARIANCE = 10.0
+SLOPE_VARIANCE = 10.0
 """Of the linear term, in units of standard deviations: vague."""
 _LEAST_VARIANCE = 1e-6
 """Relative to the variable's: one that follows from others without noise would have a density without bounds."""
@@ -159,9 +159,9 @@ def _posterior(
     """
     *length_scales, interaction, additive, noise = np.exp(log_parameters).tolist()
     interaction, additive, noise = (deviation**2 * variance for variance in (interaction, additive, noise))
-    kernel = Kernel(np.array(length_scales), _SLOPE_VARIANCE, interaction, additive)
+    kernel = Kernel(np.array(length_scales), SLOPE_VARIANCE, interaction, additive)
     inputs, target = columns[:, list(parents)], columns[:, child]
-    pivots, A = _landmarks(inputs, kernel, _CARRIED * noise)
+    pivots, A = choose_landmarks(inputs, kernel, _CARRIED * noise)
     m, scale = len(pivots), float(scaling.scale[child])
     factor = np.linalg.cholesky(noise * np.eye(m) + A @ A.T)
     whitened = solve_triangular(factor, A, lower=True)
@@ -186,7 +186,7 @@ def _posterior(
     return conditional, log_densities
 
 
-def _landmarks(inputs: np.ndarray, kernel: Kernel, tolerance: float) -> tuple[list[int], np.ndarray]:
+def choose_landmarks(inputs: np.ndarray, kernel: Kernel, tolerance: float) -> tuple[list[int], np.ndarray]:
     """Rows whose values leave at most this variance of any other open, and A = L^-1 k(Z, rows)."""
     unexplained = kernel.variance(inputs)
     pivots: list[int] = []

@@ -1,0 +1,1 @@
+"""RESIT: regression with subsequent independence test."""
