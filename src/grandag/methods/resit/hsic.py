@@ -112,6 +112,10 @@ class Dependence(NamedTuple):
     log_p_value: np.ndarray  # (d,)
     share: np.ndarray  # (d,) tr(K L) / sqrt(tr K K tr L L), between 0 and 1
 
+    def total(self, others: Sequence[int]) -> float:
+        """Fisher's sum of the logarithms of their p-values: of several independent variables, which is most so."""
+        return float(self.log_p_value[list(others)].sum())
+
     def on(self, others: Sequence[int]) -> float:
         """The logarithm of the smallest p-value of some of them, by Bonferroni's correction; 0 of none."""
         if not len(others):

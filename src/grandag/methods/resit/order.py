@@ -1,7 +1,7 @@
 """The two phases of RESIT: an order of the variables, and their parents along it (Peters et al. 2014, algorithm 1).
 
-1. Of the variables that are left, the one whose residual, given all others, depends on them least is a sink: it comes
-   last. The search goes on without it, until none is left.
+1. Of the variables that are left, the one whose residual, given all others, depends on them least (the largest sum of
+   the logarithms of p-values) is a sink: it comes last. The search goes on without it, until none is left.
 2. Each variable is regressed on those before it, and then without each of them in turn. One without which the residual
    is still independent of all that come before is no parent.
 
@@ -11,7 +11,6 @@ all. Without its sinks a DAG is that of the other variables: who is no neighbour
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -47,15 +46,14 @@ def sinks(test: Tester, candidates: np.ndarray, precedes: np.ndarray, listener: 
     left, found = np.ones(d, dtype=bool), list[tuple[int, float]]()
     known: dict[int, tuple[tuple[int, ...], Dependence]] = {}
     while left.any():
-        most, sink = -math.inf, -1
-        for j in np.flatnonzero(left & ~precedes[:, left].any(axis=1)).tolist():
+        can_be_last = np.flatnonzero(left & ~precedes[:, left].any(axis=1)).tolist()
+        for j in can_be_last:
             parents = _among(candidates[:, j], left)
             if j not in known or known[j][0] != parents:
                 known[j] = parents, test(j, parents)
-            log_p_value = known[j][1].on([i for i in np.flatnonzero(left).tolist() if i != j])
-            if log_p_value > most or sink < 0:
-                most, sink = log_p_value, j
-        found.append((sink, most))
+        others = {j: [i for i in np.flatnonzero(left).tolist() if i != j] for j in can_be_last}
+        sink = max(can_be_last, key=lambda j: known[j][1].total(others[j]))
+        found.append((sink, known[sink][1].on(others[sink])))
         left[sink] = False
         if listener is not None:
             listener(Progress("sinks", len(found), d))
