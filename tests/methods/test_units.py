@@ -18,6 +18,7 @@ FREE = {
     "notears": lambda: grandag.NOTEARS(standardise=True),
     "lingam": lambda: grandag.LiNGAM(),
     "ica-lingam": lambda: grandag.LiNGAM(algorithm="ica", random_state=0),
+    "resit": lambda: grandag.RESIT(random_state=0),
     "dag-gnn": lambda: grandag.DAGGNN(n_epochs=3, standardise=True, random_state=0),
     "random": lambda: grandag.RandomGraph(random_state=0, n_edges=3),
     "grandag": lambda: grandag.GraNDAG(max_iterations=200, n_units=4, random_state=0),

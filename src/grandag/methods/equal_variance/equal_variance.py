@@ -114,16 +114,12 @@ def _search(
     ordered = climb(bic, knowledge.required, forwards, max_parents)
     if config.algorithm == "top-down":
         return ordered
-    return greedy_search(
-        bic, knowledge, max_parents, config.restarts, rng, start=ordered.adjacency, listener=listener
-    )
+    return greedy_search(bic, knowledge, max_parents, config.restarts, rng, start=ordered.adjacency, listener=listener)
 
 
 def _losses(bic: CommonVarianceBIC, adjacency: np.ndarray) -> np.ndarray:
     """(d, d) by how much the log-likelihood falls without each edge: n d / 2 log(sum without / sum)."""
-    parts = [
-        conditional_parts(bic.correlation, j, np.flatnonzero(parents)) for j, parents in enumerate(adjacency.T)
-    ]
+    parts = [conditional_parts(bic.correlation, j, np.flatnonzero(parents)) for j, parents in enumerate(adjacency.T)]
     now = bic.variance * np.array([part.now for part in parts])
     dropped = bic.variance * np.column_stack([part.dropped for part in parts])
     return np.where(adjacency, 0.5 * bic.n_values * np.log1p(np.maximum(dropped - now, 0.0) / now.sum()), 0.0)

@@ -2,9 +2,9 @@
 
     BIC(G) = -n d / 2 (log(2 pi v) + 1) - penalty / 2 log(n) (|G| + d + 1),    v = 1/d sum_j Var(x_j | its parents)
 
-No sum over the variables, but a function of one: of all moves that add as many edges the best is the one that leaves the
-smallest sum of conditional variances. A move adds, deletes or reverses an edge. What a move leaves of a variable
-depends on that variable's parents only, so that a move changes what is known of one variable, or of two.
+No sum over the variables, but a function of one: of all moves that add as many edges the best is the one that leaves
+the smallest sum of conditional variances. A move adds, deletes or reverses an edge. What it leaves of a variable
+depends on that variable's parents only, so that it changes what is known of one variable, or of two.
 """
 
 from __future__ import annotations

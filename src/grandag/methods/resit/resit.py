@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from grandag.diagnostics import concern_about
+from grandag.diagnostics import Concern, concern_about
 from grandag.gam import SplineTable
 from grandag.knowledge import Masks
 from grandag.learned import Learned
@@ -54,7 +54,9 @@ class ResitConfig:
         one_of(*REGRESSIONS),
         "Regressions: additive splines, Gaussian processes (functions that are no sums; slower), or trees.",
     )
-    n_folds: int = parameter(5, integer(2), "Number of folds: a row's residual is from a regression on the other folds.")
+    n_folds: int = parameter(
+        5, integer(2), "Number of folds: a row's residual is from a regression on the other folds."
+    )
     preselection: bool | str = parameter(
         "auto",
         one_of("auto", True, False),
@@ -79,7 +81,7 @@ class ResitConfig:
 
 
 class _Chosen(NamedTuple):
-    """The final edges, what is known of each, and variables whose residual was independent of nothing."""
+    """The final edges, what pruning knows of each, and notes."""
 
     adjacency: np.ndarray
     edge_facts: dict[str, np.ndarray]
@@ -186,9 +188,7 @@ def _strengths(test: Tester, order: list[int], adjacency: np.ndarray) -> np.ndar
 
 
 def _named(ordered: Ordered, names: tuple[str, ...]) -> pd.DataFrame:
-    return pd.DataFrame(
-        {"variable": [names[node] for node in ordered.order], "log_p_value": ordered.log_p_values}
-    )
+    return pd.DataFrame({"variable": [names[node] for node in ordered.order], "log_p_value": ordered.log_p_values})
 
 
 def _conditionals(
@@ -203,7 +203,7 @@ def _conditionals(
 
 def _dependence_concerns(
     test: Tester, adjacency: np.ndarray, names: tuple[str, ...], config: ResitConfig
-) -> list[Any]:
+) -> list[Concern]:
     """A concern about variables whose residual clearly depends on their parents."""
     records = {}
     for j in np.flatnonzero(adjacency.any(axis=0)).tolist():
@@ -229,8 +229,8 @@ class RESIT(StochasticLearner, ResitConfig):
     """Learn a DAG with additive noise of any kind by regressions and tests of independence of what they leave.
 
     The variable whose residual, given all others, depends on them least is last in the order, and so on; parents are
-    then chosen along the order. Residuals are cross-fitted; the seed draws the folds and, of more than 1,000 rows, those
-    that stand for a kernel. Units do not matter.
+    then chosen along the order. Residuals are cross-fitted; the seed draws the folds and, of more than 1,000 rows,
+    those that stand for a kernel. Units do not matter.
 
     Attributes:
         search_: Data frame of the order that was found, causes first: variable, and log_p_value, the logarithm of
