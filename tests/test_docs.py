@@ -354,6 +354,15 @@ def test_page_on_baselines(tmp_path):
     assert scores["NOTEARS"] > scores["RANDOM"]
 
 
+@pytest.mark.filterwarnings("ignore::grandag.DoubtWarning")
+def test_pages_on_noise_models(tmp_path):
+    model = run("resit", tmp_path)["model"]
+    assert model.method == "resit"
+    assert len(model.edges_) >= 5
+    found = run("equal_variance", tmp_path)["model"].graph_
+    assert {("X0", "X1"), ("X1", "X2")} <= set(found.edges)
+
+
 def test_make_targets_exist():
     targets = [command for command in commands(README) if command.startswith("make")]
     assert targets == ["make demo", "make test"]
