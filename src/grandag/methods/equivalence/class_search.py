@@ -11,7 +11,8 @@ import pandas as pd
 from grandag.graph import to_dag, undirected_part
 from grandag.knowledge import Masks
 from grandag.learned import Learned
-from grandag.methods.equivalence.greedy_search import MOST_CLIQUES, CachedScore, Step, greedy_search
+from grandag.methods.equivalence.class_state import MOST_CLIQUES
+from grandag.methods.equivalence.greedy_search import CachedScore, Step, greedy_search
 from grandag.parameters import boolean, count, optional, parameter
 from grandag.progress import Listener
 
@@ -29,6 +30,11 @@ class SearchConfig:
     max_parents: int | None = parameter(
         None, optional(count), "Maximum number of parents per variable; None: no limit."
     )
+    max_degree: int | None = parameter(
+        None,
+        optional(count),
+        "Maximum number of variables that a variable has an edge with; None: no limit.",
+    )
 
 
 def search_class(
@@ -44,6 +50,7 @@ def search_class(
         phases=("forward", "backward", "turning") if config.turning else ("forward", "backward"),
         repeat=config.repeat,
         max_parents=config.max_parents,
+        max_degree=config.max_degree,
         listener=listener,
     )
     dag = to_dag(adjacency)

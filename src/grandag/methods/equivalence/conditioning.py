@@ -16,7 +16,7 @@ import numpy as np
 
 from grandag.engine.compiled import compiled
 
-__all__ = ["conditional_variance", "conditional_variances", "correlate_pairs"]
+__all__ = ["conditional_variance", "conditional_variances", "correlate_pairs", "variance_ratios"]
 
 _DETERMINED = 1e-12
 """Part of a variance that rounding may leave of nothing."""
@@ -61,6 +61,43 @@ def conditional_variances(covariance: np.ndarray, node: int, given: np.ndarray) 
         nodes[:-1] = given[k]
         variances[k] = conditional_variance(covariance, nodes)
     return variances
+
+
+@compiled
+def variance_ratios(covariance: np.ndarray, nodes: np.ndarray, candidates: np.ndarray) -> np.ndarray:
+    """(k,) what is left of the variance of the last node given the others if each of the candidates is given, too.
+
+    Var(last | others, x) / Var(last | others) = 1 - Corr(last, x | others)^2, for all x from one factor: row a of
+    `parts` (p, k) is what the a-th of the others adds to x.
+    """
+    size, last = nodes.size - 1, nodes[-1]
+    factor = np.zeros((size + 1, size + 1))
+    _factor(covariance, nodes, size + 1, factor)
+    parts = np.empty((size, candidates.size))
+    left, cross = np.empty(candidates.size), np.empty(candidates.size)
+    for k in range(candidates.size):
+        left[k], cross[k] = covariance[candidates[k], candidates[k]], covariance[last, candidates[k]]
+    for a in range(size):
+        if factor[a, a] == 0.0:
+            parts[a] = 0.0
+            continue
+        for k in range(candidates.size):
+            parts[a, k] = covariance[nodes[a], candidates[k]]
+        for b in range(a):
+            for k in range(candidates.size):
+                parts[a, k] -= factor[a, b] * parts[b, k]
+        for k in range(candidates.size):
+            parts[a, k] /= factor[a, a]
+            left[k] -= parts[a, k] * parts[a, k]
+            cross[k] -= parts[a, k] * factor[size, a]
+    own = covariance[last, last]
+    before = factor[size, size] ** 2
+    smallest = _DETERMINED * own
+    ratios = np.ones(candidates.size)
+    for k in range(candidates.size):
+        if left[k] > _DETERMINED * covariance[candidates[k], candidates[k]] and before > smallest:
+            ratios[k] = max(before - cross[k] * cross[k] / left[k], smallest) / before
+    return ratios
 
 
 @compiled

@@ -21,7 +21,7 @@ import numpy as np
 from grandag.knowledge import Masks
 from grandag.learned import Learned
 from grandag.methods.equivalence.class_search import SearchConfig, search_class
-from grandag.methods.equivalence.conditioning import conditional_variance, conditional_variances
+from grandag.methods.equivalence.conditioning import conditional_variance, conditional_variances, variance_ratios
 from grandag.methods.equivalence.greedy_search import CachedScore
 from grandag.methods.estimator import StructureLearner, estimator
 from grandag.methods.stages.linear_gaussian import Moments, about_zero, least_squares, moments
@@ -49,6 +49,12 @@ class GaussianScore:
     def local_of_each(self, node: int, parents: np.ndarray) -> np.ndarray:
         """(k,) the same for each row of parents (k, p)."""
         return np.asarray(self._of_variances(conditional_variances(self._covariance, node, parents), parents.shape[1]))
+
+    def gain_of_each(self, node: int, parents: tuple[int, ...], candidates: np.ndarray) -> np.ndarray:
+        """(k,) s(j, P + x) - s(j, P) for each x of the candidates (k,)."""
+        given = np.array([*parents, node], dtype=np.int64)
+        ratios = variance_ratios(self._covariance, given, candidates)
+        return np.asarray(-self._n_rows / 2 * np.log(ratios) - self._price)
 
     def _of_variances(self, variances: Any, n_parents: int) -> Any:
         likelihood = -self._n_rows / 2 * (np.log(2 * np.pi * variances) + 1)

@@ -12,8 +12,11 @@ parents, neighbours (undirected) and all adjacent nodes, N = Ne(y) & Adj(x), and
     turn   y - x    C - N is not empty, and C & N separates it from N - C in the graph of Ne(y)
                     gain = s(y, Pa(y) + C + x) - s(y, Pa(y) + C) + s(x, Pa(x) + (C & N)) - s(x, Pa(x) + (C & N) + y)
 
-Gains and cliques depend on the surroundings of x and y only, so a step leaves most of them as they were; they wait in a
-heap, and paths are looked at only for operators that come to its top. Sets of nodes are bits of whole numbers.
+Gains and cliques depend on the surroundings of x and y only, so a step leaves most of them as they were. The best
+operator of each y waits in a heap, and paths are looked at only for operators that come to its top; one that a path
+forbids comes back when an edge of that path has changed. A score that says at once what each variable would add to a
+regression makes this the search of Ramsey et al. (2017, FGES), for thousands of variables: all of its work is by the
+edges there are, but for the gains of insertions. Sets of nodes are bits of whole numbers.
 
 Background knowledge narrows a class to the DAGs that it allows (`restricted_class`). Operators that would direct an
 edge against it, or after which no DAG is left, are not applied.
@@ -22,19 +25,18 @@ edge against it, or after which no DAG is left, are not applied.
 from __future__ import annotations
 
 import heapq
-from collections import deque
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
+from functools import partial
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from grandag.graph import GraphError, directed_part, restricted_class, skeleton, to_dag, undirected_part
+from grandag.graph import restricted_class, skeleton
+from grandag.methods.equivalence.class_state import ClassState, bits, sets
 from grandag.progress import Listener, Progress
 
-__all__ = ["MOST_CLIQUES", "PHASES", "CachedScore", "Found", "LocalScore", "Step", "bits", "greedy_search"]
-
-MOST_CLIQUES = 256
-"""Cliques C to look at for each x and y, small ones first: k neighbours that are all joined have 2^k."""
+__all__ = ["PHASES", "CachedScore", "Found", "LocalScore", "OneMoreParent", "Step", "greedy_search"]
 
 _LEAST_GAIN = 1e-6
 """Smaller differences of a score (a log-likelihood) are rounding."""
@@ -47,6 +49,15 @@ class LocalScore(Protocol):
 
     def local(self, node: int, parents: tuple[int, ...]) -> float:
         """The part of one node, given its parents in ascending order."""
+        ...
+
+
+@runtime_checkable
+class OneMoreParent(Protocol):
+    """A score that tries many variables as a further parent at once, in a fraction of the time."""
+
+    def gain_of_each(self, node: int, parents: tuple[int, ...], candidates: np.ndarray) -> np.ndarray:
+        """(k,) how much each of the candidates (k,) would add to the part of one node, given its parents."""
         ...
 
 
@@ -83,9 +94,16 @@ class CachedScore:
             known[parents] = self._score.local(node, tuple(bits(parents)))
         return known[parents]
 
+    def gains(self, node: int, parents: int, candidates: np.ndarray) -> np.ndarray:
+        """How much each of the candidates would add to the part of one node."""
+        if isinstance(self._score, OneMoreParent):
+            return self._score.gain_of_each(node, tuple(bits(parents)), candidates)
+        before = self(node, parents)
+        return np.array([self(node, parents | 1 << x) - before for x in candidates.tolist()])
+
     def total(self, dag: np.ndarray) -> float:
         """The score of a DAG."""
-        return sum(self(node, parents) for node, parents in enumerate(_sets(dag.T)))
+        return sum(self(node, parents) for node, parents in enumerate(sets(dag.T)))
 
 
 def greedy_search(
@@ -96,70 +114,36 @@ def greedy_search(
     phases: Sequence[str],
     repeat: bool,
     max_parents: int | None = None,
+    max_degree: int | None = None,
     listener: Listener | None = None,
 ) -> Found:
     """The class that no operator of the phases improves, and how it was found.
 
     Starts from the required edges. `phases` are names in `PHASES`; with `repeat` they start again until a whole round
-    changes nothing.
+    changes nothing. Required edges may exceed the limits on parents and on adjacent nodes.
     """
-    graph = restricted_class(required, allowed)
-    steps, is_cut = list[Step](), False
-    limit = len(allowed) if max_parents is None else max_parents
-    rounds = {graph.tobytes()}
+    state, steps = ClassState(restricted_class(required, allowed), allowed), list[Step]()
+    limits = Limits(*(len(allowed) if limit is None else limit for limit in (max_parents, max_degree)))
+    kinds = [PHASES[phase](score, allowed, required, limits) for phase in phases]
+    rounds = {state.digest(state.graph)}
     while True:
-        for phase in phases:
-            search = _Phase(PHASES[phase](score, allowed, required, limit), graph, listener)
-            graph = search.run(steps)
-            is_cut |= search.is_cut
-        if not repeat or graph.tobytes() in rounds:
-            return Found(graph, steps, is_cut)
-        rounds.add(graph.tobytes())
+        for kind in kinds:
+            _Phase(kind, state, listener).run(steps)
+        digest = state.digest(state.graph)
+        if not repeat or digest in rounds:
+            return Found(state.graph, steps, state.is_cut)
+        rounds.add(digest)
 
 
-class _State:
-    """A graph as sets of bits, one of each kind for every node."""
+class Limits(NamedTuple):
+    """Largest numbers of parents, and of adjacent nodes, that a step may lead to."""
 
-    def __init__(self, graph: np.ndarray) -> None:
-        self.graph, self.is_cut = graph, False
-        directed = directed_part(graph)
-        self.parents, self.children = _sets(directed.T), _sets(directed)
-        self.neighbours, self.adjacent = _sets(undirected_part(graph)), _sets(skeleton(graph))
+    max_parents: int
+    max_degree: int
 
-    def leads(self, start: int, goal: int, blocked: int) -> bool:
-        """Is there a semi-directed path, other than an edge between the two, that meets no blocked node?"""
-        closed = blocked | 1 << start
-        frontier = (self.children[start] | self.neighbours[start]) & ~(closed | 1 << goal)
-        while frontier:
-            closed |= frontier
-            reached = 0
-            for node in bits(frontier):
-                reached |= self.children[node] | self.neighbours[node]
-            if reached >> goal & 1:
-                return True
-            frontier = reached & ~closed
-        return False
 
-    def is_clique(self, nodes: int) -> bool:
-        return all(not nodes & ~(self.adjacent[node] | 1 << node) for node in bits(nodes))
-
-    def cliques(self, core: int, others: int) -> Iterator[int]:
-        """Cliques that contain the core and, beyond it, some of the others: the smallest `MOST_CLIQUES`."""
-        if not self.is_clique(core):
-            return
-        for node in bits(core):
-            others &= self.adjacent[node]
-        waiting = deque([(core, others)])
-        for _ in range(MOST_CLIQUES):
-            if not waiting:
-                return
-            clique, others = waiting.popleft()
-            yield clique
-            while others:
-                node = others.bit_length() - 1
-                others ^= 1 << node
-                waiting.append((clique | 1 << node, others & self.adjacent[node]))
-        self.is_cut |= bool(waiting)
+Operator = tuple[float, int, int]
+"""Gain, x and clique of an operator on x and some y."""
 
 
 class _Kind:
@@ -167,23 +151,44 @@ class _Kind:
 
     name: str
 
-    def __init__(self, score: CachedScore, allowed: np.ndarray, required: np.ndarray, max_parents: int) -> None:
-        self.score, self.allowed, self.max_parents = score, allowed, max_parents
-        self.allowed_sources = _sets(allowed.T)
-        self.required_with = _sets(skeleton(required))
+    def __init__(self, score: CachedScore, allowed: np.ndarray, required: np.ndarray, limits: Limits) -> None:
+        self.score, self.limits = score, limits
+        self.allowed_sources = sets(allowed.T)
+        self.required_with = sets(skeleton(required))
         self.is_free = not required.any() and int(allowed.sum()) == len(allowed) * (len(allowed) - 1)
 
-    def sources(self, state: _State, y: int) -> int:
+    def operators(self, state: ClassState, y: int) -> Iterator[Operator]:
+        """Those that gain something and that the surroundings of x and y allow, the best first."""
+        found = (
+            (gain, x, clique)
+            for x in bits(self.sources(state, y))
+            for gain, clique in self.candidates(state, x, y)
+            if gain > _LEAST_GAIN
+        )
+        return iter(sorted(found, key=lambda operator: (-operator[0], *operator[1:])))
+
+    def sources(self, state: ClassState, y: int) -> int:
         """The x of operators on x and y."""
         raise NotImplementedError
 
-    def candidates(self, state: _State, x: int, y: int) -> Iterator[tuple[float, int]]:
+    def candidates(self, state: ClassState, x: int, y: int) -> Iterator[tuple[float, int]]:
         """Gain and clique of all operators that the surroundings of x and y allow."""
         raise NotImplementedError
 
-    def is_valid(self, state: _State, x: int, y: int, clique: int) -> bool:
-        """Do the paths of the graph allow it, too?"""
+    def targets(self, state: ClassState, changed: list[int], joined: list[int]) -> set[int]:
+        """The y whose operators are others after a step: the ends of changed edges, and who looks at them.
+
+        A pair that a step joins or parts is in N or in a clique of all that have one of the two as neighbour.
+        """
+        return {*changed, *(y for node in joined for y in bits(state.neighbours[node]))}
+
+    def is_open(self, state: ClassState, x: int, y: int) -> bool:
+        """May x still have an operator with y? Once it may not, it never may again in this phase."""
         return True
+
+    def obstacle(self, state: ClassState, x: int, y: int, clique: int) -> np.ndarray:
+        """The nodes of a path that forbids it, if there is one."""
+        return np.empty(0, dtype=np.int64)
 
     def change(self, graph: np.ndarray, x: int, y: int, clique: int) -> None:
         """Turn a class's graph into one whose extensions are DAGs of the new class, with the parents scored."""
@@ -193,42 +198,60 @@ class _Kind:
         """Change the edge of x and y in a DAG of the new class back."""
         raise NotImplementedError
 
-    def apply(self, state: _State, x: int, y: int, clique: int) -> np.ndarray | None:
-        """The class after the operator; None if knowledge leaves no DAG."""
-        if not self.is_valid(state, x, y, clique):
-            return None
-        graph = state.graph.copy()
-        self.change(graph, x, y, clique)
-        try:
-            dag = to_dag(graph)
-            return restricted_class(dag, self.allowed) if self._comes_from(state, dag, x, y) else None
-        except GraphError:
-            return None
+    def apply(self, state: ClassState, x: int, y: int, clique: int) -> np.ndarray | None:
+        """The graph of the class after the operator, until the next one is tried; None if knowledge leaves no DAG.
 
-    def _comes_from(self, state: _State, dag: np.ndarray, x: int, y: int) -> bool:
-        """Is the DAG one edge away from the state? Without knowledge it always is; with it there is no such theorem."""
-        if self.is_free:
-            return True
-        before = dag.copy()
-        self.undo(before, x, y)
-        return bool(np.array_equal(restricted_class(before, self.allowed), state.graph))
+        Without knowledge a DAG of the new class is one edge away from the old one; with it there is no such theorem.
+        """
+        change = partial(self.change, x=x, y=y, clique=clique)
+        return state.after(x, y, change, None if self.is_free else partial(self.undo, x=x, y=y))
 
 
 class _Insert(_Kind):
     name = "forward"
 
-    def sources(self, state: _State, y: int) -> int:
-        return self.allowed_sources[y] & ~state.adjacent[y]
+    def __init__(self, score: CachedScore, allowed: np.ndarray, required: np.ndarray, limits: Limits) -> None:
+        super().__init__(score, allowed, required, limits)
+        self.is_source = np.ascontiguousarray(allowed.T)
 
-    def candidates(self, state: _State, x: int, y: int) -> Iterator[tuple[float, int]]:
-        core = state.neighbours[y] & state.adjacent[x]
-        for clique in state.cliques(core, state.neighbours[y] & ~core):
-            given = state.parents[y] | clique
-            if given.bit_count() < self.max_parents:
-                yield self.score(y, given | 1 << x) - self.score(y, given), clique
+    def operators(self, state: ClassState, y: int) -> Iterator[Operator]:
+        """As above: the x with the same N = Ne(y) & Adj(x), which is nothing for most of them, are scored together."""
+        gains, sources, cliques, places = list[np.ndarray](), list[np.ndarray](), list[int](), list[np.ndarray]()
+        for core, candidates in self._by_core(state, y):
+            for clique in state.cliques(core, state.neighbours[y] & ~core):
+                given = state.parents[y] | clique
+                if given.bit_count() < self.limits.max_parents:
+                    gain = self.score.gains(y, given, candidates)
+                    is_better = gain > _LEAST_GAIN
+                    gains.append(gain[is_better])
+                    sources.append(candidates[is_better])
+                    places.append(np.full(len(gains[-1]), len(cliques)))
+                    cliques.append(clique)
+        return _sorted(gains, sources, places, cliques)
 
-    def is_valid(self, state: _State, x: int, y: int, clique: int) -> bool:
-        return not state.leads(y, x, clique)
+    def _by_core(self, state: ClassState, y: int) -> list[tuple[int, np.ndarray]]:
+        """The x that may be joined to y, by N."""
+        is_possible = self.is_source[y] & (state.n_adjacent < self.limits.max_degree)
+        is_possible[[*bits(state.adjacent[y]), y]] = False
+        if not self.is_open(state, y, y):
+            return []
+        core_of = defaultdict[int, int](int)
+        for neighbour in bits(state.neighbours[y]):
+            for x in bits(state.adjacent[neighbour]):
+                core_of[x] |= 1 << neighbour
+        with_core = defaultdict[int, list[int]](list)
+        for x, core in core_of.items():
+            if is_possible[x]:
+                with_core[core].append(x)
+        is_possible[list(core_of)] = False
+        others = [(core, np.array(sorted(nodes))) for core, nodes in with_core.items()]
+        return [(0, np.flatnonzero(is_possible)), *others]
+
+    def is_open(self, state: ClassState, x: int, y: int) -> bool:
+        return max(state.n_adjacent[x], state.n_adjacent[y]) < self.limits.max_degree
+
+    def obstacle(self, state: ClassState, x: int, y: int, clique: int) -> np.ndarray:
+        return state.path(y, x, clique)
 
     def change(self, graph: np.ndarray, x: int, y: int, clique: int) -> None:
         _direct(graph, y, clique)
@@ -238,13 +261,26 @@ class _Insert(_Kind):
         dag[x, y] = False
 
 
+def _sorted(
+    gains: list[np.ndarray], sources: list[np.ndarray], places: list[np.ndarray], cliques: list[int]
+) -> Iterator[Operator]:
+    """One operator after the other, the best first; `places` are those of their cliques."""
+    if not gains:
+        return
+    gain, x, place = (np.concatenate(part) for part in (gains, sources, places))
+    order = np.lexsort((place, x, -gain))
+    gain, x, place = gain[order], x[order].astype(np.int32), place[order].astype(np.int32)
+    for k in range(len(order)):
+        yield float(gain[k]), int(x[k]), cliques[place[k]]
+
+
 class _Delete(_Kind):
     name = "backward"
 
-    def sources(self, state: _State, y: int) -> int:
+    def sources(self, state: ClassState, y: int) -> int:
         return (state.parents[y] | state.neighbours[y]) & ~self.required_with[y]
 
-    def candidates(self, state: _State, x: int, y: int) -> Iterator[tuple[float, int]]:
+    def candidates(self, state: ClassState, x: int, y: int) -> Iterator[tuple[float, int]]:
         common = state.neighbours[y] & state.adjacent[x]
         for clique in state.cliques(0, common):
             given = (state.parents[y] | clique) & ~(1 << x)
@@ -262,10 +298,10 @@ class _Delete(_Kind):
 class _Turn(_Kind):
     name = "turning"
 
-    def sources(self, state: _State, y: int) -> int:
+    def sources(self, state: ClassState, y: int) -> int:
         return (state.children[y] | state.neighbours[y]) & self.allowed_sources[y]
 
-    def candidates(self, state: _State, x: int, y: int) -> Iterator[tuple[float, int]]:
+    def candidates(self, state: ClassState, x: int, y: int) -> Iterator[tuple[float, int]]:
         near = state.neighbours[y] & ~(1 << x)
         common, before = near & state.adjacent[x], state.parents[x] & ~(1 << y)
         is_directed = not state.neighbours[y] >> x & 1
@@ -273,13 +309,13 @@ class _Turn(_Kind):
             if not is_directed and (not clique & ~common or self._is_joined(state, clique, common, near)):
                 continue
             given = state.parents[y] | clique
-            if given.bit_count() < self.max_parents:
+            if given.bit_count() < self.limits.max_parents:
                 other = before if is_directed else before | clique & common
                 gain = self.score(y, given | 1 << x) - self.score(y, given)
                 yield gain + self.score(x, other) - self.score(x, other | 1 << y), clique
 
     @staticmethod
-    def _is_joined(state: _State, clique: int, common: int, near: int) -> bool:
+    def _is_joined(state: ClassState, clique: int, common: int, near: int) -> bool:
         """Is there a path from clique - common to common - clique in `near` that does not meet what they share?"""
         closed, goal = clique & common, common & ~clique
         frontier = clique & ~common
@@ -293,16 +329,21 @@ class _Turn(_Kind):
                 return True
         return False
 
-    def is_valid(self, state: _State, x: int, y: int, clique: int) -> bool:
-        is_directed = not state.neighbours[y] >> x & 1
-        return not (is_directed and state.leads(y, x, clique | state.neighbours[x]))
+    def targets(self, state: ClassState, changed: list[int], joined: list[int]) -> set[int]:
+        """As above; a gain is that of y and x."""
+        return {*changed, *(y for node in changed for y in bits(state.adjacent[node]))}
+
+    def obstacle(self, state: ClassState, x: int, y: int, clique: int) -> np.ndarray:
+        if state.neighbours[y] >> x & 1:
+            return super().obstacle(state, x, y, clique)
+        return state.path(y, x, clique | state.neighbours[x])
 
     def change(self, graph: np.ndarray, x: int, y: int, clique: int) -> None:
-        common = skeleton(graph)[x] & undirected_part(graph)[y]
+        common = (graph[x] | graph[:, x]) & graph[y] & graph[:, y]
         is_undirected = graph[x, y]
         graph[y, x], graph[x, y] = False, True
         _direct(graph, y, clique)
-        _direct(graph, x, clique & _sets(common[None])[0] if is_undirected else 0)
+        _direct(graph, x, clique & sets(common[None])[0] if is_undirected else 0)
 
     def undo(self, dag: np.ndarray, x: int, y: int) -> None:
         dag[x, y], dag[y, x] = False, True
@@ -311,29 +352,37 @@ class _Turn(_Kind):
 PHASES: dict[str, type[_Kind]] = {kind.name: kind for kind in (_Insert, _Delete, _Turn)}
 """What the search can do, by name."""
 
+_Entry = tuple[float, int, int, int, int]
+"""-gain, x, y, clique and version of an operator in the heap."""
+
 
 class _Phase:
     """All operators of one kind, the best of which is applied until none gains anything."""
 
-    def __init__(self, kind: _Kind, graph: np.ndarray, listener: Listener | None) -> None:
-        self.kind, self.state, self.listener = kind, _State(graph), listener
-        self.heap: list[tuple[float, int, int, int, int]] = []  # -gain, x, y, clique, version
-        d = len(graph)
-        self.version = np.zeros((d, d), dtype=np.int64)
-        self.seen = {graph.tobytes()}
-        self.is_cut = False
+    def __init__(self, kind: _Kind, state: ClassState, listener: Listener | None) -> None:
+        self.kind, self.state, self.listener = kind, state, listener
+        d = len(state.graph)
+        self.heap: list[_Entry] = []
+        self.others: list[Iterator[Operator]] = [iter(()) for _ in range(d)]
+        self.version = [0] * d
+        self.forbidden: set[_Entry] = set()
+        self.forbidden_at: defaultdict[int, list[_Entry]] = defaultdict(list)
+        self.seen = {state.digest(state.graph)}
         for y in range(d):
-            self._push_all(y, step=y + 1)
+            self._renew(y)
+            self._tell("score", y + 1, d)
 
-    def run(self, steps: list[Step]) -> np.ndarray:
-        """The graph after the phase; its steps are appended."""
+    def run(self, steps: list[Step]) -> None:
+        """Change the state until no operator gains anything; the steps are appended."""
         while (found := self._best()) is not None:
             gain, x, y, clique, graph = found
-            steps.append(Step(self.kind.name, x, y, tuple(bits(clique)), gain, int(skeleton(graph).sum()) // 2))
-            self.seen.add(graph.tobytes())
-            self._move_to(graph)
-            self._tell(self.kind.name, len(steps), 0, steps[-1].n_edges)
-        return self.state.graph
+            changed, joined = self.state.move_to(graph)
+            n_edges = int(self.state.n_adjacent.sum()) // 2
+            steps.append(Step(self.kind.name, x, y, tuple(bits(clique)), gain, n_edges))
+            for target in self.kind.targets(self.state, changed, joined):
+                self._renew(target)
+            self._release(changed)
+            self._tell(self.kind.name, len(steps), 0, n_edges)
 
     def _best(self) -> tuple[float, int, int, int, np.ndarray] | None:
         """The best operator that can be applied, and the graph after it. No class is visited twice in a phase."""
@@ -341,44 +390,52 @@ class _Phase:
         while self.heap and found is None:
             entry = heapq.heappop(self.heap)
             loss, x, y, clique, version = entry
-            if version != self.version[x, y]:
+            if version != self.version[y]:
+                continue
+            self._push_next(y)
+            if not self.kind.is_open(self.state, x, y):
+                continue
+            path = self.kind.obstacle(self.state, x, y, clique)
+            if len(path):
+                self._forbid(entry, path.tolist())
                 continue
             graph = self.kind.apply(self.state, x, y, clique)
-            if graph is None or graph.tobytes() in self.seen:
+            if graph is None or (digest := self.state.digest(graph)) in self.seen:
                 impossible.append(entry)
             else:
+                self.seen.add(digest)
                 found = -loss, x, y, clique, graph
         for entry in impossible:
             heapq.heappush(self.heap, entry)
         return found
 
-    def _move_to(self, graph: np.ndarray) -> None:
-        """Take the new state, and compute anew the operators whose surroundings have changed."""
-        old, self.state = self.state, _State(graph)
-        new, d = self.state, len(graph)
-        changed = {v for v in range(d) if old.parents[v] != new.parents[v] or old.neighbours[v] != new.neighbours[v]}
-        joined = {v for v in range(d) if old.adjacent[v] != new.adjacent[v]}
-        ends = sum(1 << v for v in joined)
-        targets = changed | {v for v in range(d) if ends and new.neighbours[v] & ends == ends}
-        sources = changed if self.kind.name == "turning" else joined
-        self.version[:, list(targets)] += 1
-        self.version[list(sources), :] += 1
-        is_source = sum(1 << v for v in sources)
-        for y in range(d):
-            possible = self.kind.sources(new, y)
-            for x in bits(possible if y in targets else possible & is_source):
-                self._push(x, y)
+    def _renew(self, y: int) -> None:
+        """Compute the operators on y anew."""
+        self.version[y] += 1
+        self.others[y] = self.kind.operators(self.state, y)
+        self._push_next(y)
 
-    def _push_all(self, y: int, step: int) -> None:
-        for x in bits(self.kind.sources(self.state, y)):
-            self._push(x, y)
-        self._tell("score", step, len(self.state.graph))
+    def _push_next(self, y: int) -> None:
+        """The best of the operators on y that are not in the heap yet."""
+        operator = next(self.others[y], None)
+        if operator is not None:
+            gain, x, clique = operator
+            heapq.heappush(self.heap, (-gain, x, y, clique, self.version[y]))
 
-    def _push(self, x: int, y: int) -> None:
-        for gain, clique in self.kind.candidates(self.state, x, y):
-            if gain > _LEAST_GAIN:
-                heapq.heappush(self.heap, (-gain, x, y, clique, int(self.version[x, y])))
-        self.is_cut |= self.state.is_cut
+    def _forbid(self, entry: _Entry, path: list[int]) -> None:
+        """Put an operator aside for as long as the path is as it is."""
+        self.forbidden.add(entry)
+        for node in path:
+            self.forbidden_at[node].append(entry)
+
+    def _release(self, changed: list[int]) -> None:
+        """Back into the heap with operators that a path through changed edges has forbidden."""
+        for node in changed:
+            for entry in self.forbidden_at.pop(node, ()):
+                if entry in self.forbidden:
+                    self.forbidden.remove(entry)
+                    if entry[-1] == self.version[entry[2]]:
+                        heapq.heappush(self.heap, entry)
 
     def _tell(self, stage: str, step: int, n_steps: int, n_edges: int | None = None) -> None:
         if self.listener is not None:
@@ -392,20 +449,3 @@ def _direct(graph: np.ndarray, node: int, parents: int) -> None:
     neighbours = graph[node] & graph[:, node]
     graph[node, neighbours & becomes_parent] = False
     graph[neighbours & ~becomes_parent, node] = False
-
-
-def bits(number: int) -> Iterator[int]:
-    """The positions of the ones, ascending.
-
-    >>> list(bits(0b1101))
-    [0, 2, 3]
-    """
-    while number:
-        lowest = number & -number
-        yield lowest.bit_length() - 1
-        number ^= lowest
-
-
-def _sets(matrix: np.ndarray) -> list[int]:
-    """Each row as a set of bits."""
-    return [int.from_bytes(row.tobytes(), "little") for row in np.packbits(matrix, axis=1, bitorder="little")]
