@@ -8,6 +8,7 @@ partially oriented graph", 1992).
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator
 from itertools import combinations
 
@@ -127,20 +128,30 @@ def nearest_dag(adjacency: np.ndarray) -> np.ndarray:
 
 
 def _extend(adjacency: np.ndarray, *, is_exact: bool) -> np.ndarray:
+    """See above. A node that can be the sink remains so; others are looked at again when a neighbour has gone."""
     remaining, dag = adjacency.copy(), directed_part(adjacency)
-    is_left = np.ones(len(adjacency), dtype=bool)
+    n_children, is_left = dag.sum(axis=1), np.ones(len(adjacency), dtype=bool)
+    is_ready = np.zeros(len(adjacency), dtype=bool)
+    ready, unknown = list[int](), list(range(len(adjacency)))
     while is_left.any():
-        childless = np.flatnonzero(is_left & ~directed_part(remaining).any(axis=1))
-        sink = next((node for node in reversed(childless) if not _new_v_structures(remaining, node)), None)
-        if sink is None and not is_exact and len(childless):
-            sink = min(reversed(childless), key=lambda node: _new_v_structures(remaining, node))
-        if sink is None:
+        for node in unknown:
+            if not n_children[node] and not _new_v_structures(remaining, node):
+                heapq.heappush(ready, -node)
+                is_ready[node] = True
+        if ready:
+            sink = -heapq.heappop(ready)
+        elif not is_exact and (childless := np.flatnonzero(is_left & (n_children == 0))).size:
+            sink = min(reversed(childless.tolist()), key=lambda node: _new_v_structures(remaining, node))
+        else:
             raise GraphError(
                 "The graph has no DAG extension: its directed edges have a cycle, or its undirected edges cannot be "
                 "directed without a new v-structure or a cycle."
             )
-        dag[remaining[:, sink], sink] = True
+        into, out = remaining[:, sink].copy(), remaining[sink].copy()
+        dag[into, sink] = True
+        n_children[into & ~out] -= 1
         remaining[sink] = remaining[:, sink] = is_left[sink] = False
+        unknown = [node for node in np.flatnonzero(into).tolist() if not is_ready[node]]
     return dag
 
 

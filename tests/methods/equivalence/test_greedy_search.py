@@ -5,9 +5,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from grandag.graph import ancestors, is_acyclic, is_cpdag, members, to_cpdag, to_dag
+from grandag.graph import ancestors, is_acyclic, is_cpdag, members, restricted_class, to_cpdag, to_dag
+from grandag.methods.equivalence import greedy_search as module
+from grandag.methods.equivalence.class_state import MOST_CLIQUES, ClassState
 from grandag.methods.equivalence.ges import GaussianScore
-from grandag.methods.equivalence.greedy_search import MOST_CLIQUES, PHASES, CachedScore, _State, bits, greedy_search
+from grandag.methods.equivalence.greedy_search import PHASES, CachedScore, Limits, greedy_search
 from grandag.methods.stages.linear_gaussian import moments
 from tests.methods.linear import linear_data
 
@@ -57,44 +59,85 @@ class RandomScore:
         return float(np.random.default_rng([node, *parents]).normal())
 
 
-def operators(kind, graph):
-    state = _State(graph)
+def operators(kind, graph, allowed=None):
+    """All that no path forbids, with the graphs that they lead to."""
+    state = ClassState(graph, ~np.eye(len(graph), dtype=bool) if allowed is None else allowed)
     for y in range(len(graph)):
-        for x in bits(kind.sources(state, y)):
-            for gain, clique in kind.candidates(state, x, y):
-                result = kind.apply(state, x, y, clique)
-                if result is not None:
-                    yield x, y, clique, gain, result
+        for gain, x, clique in kind.operators(state, y):
+            if not len(kind.obstacle(state, x, y, clique)):
+                yield x, y, clique, gain, kind.apply(state, x, y, clique)
 
 
+@pytest.fixture
+def all_gains(monkeypatch):
+    """Operators that lose something count, too."""
+    monkeypatch.setattr(module, "_LEAST_GAIN", -np.inf)
+
+
+@pytest.mark.usefixtures("all_gains")
 @pytest.mark.parametrize("phase", ALL)
 def test_operators_reach_what_one_edge_of_some_dag_reaches(phase):
-    """On all 185 classes of four nodes; and none of them needs `to_dag` to find out that it is not valid."""
+    """On all 185 classes of four nodes; and none of them needs an extension to find out that it is not valid."""
     d = 4
     classes = {graph.tobytes(): graph for graph in map(to_cpdag, all_dags(d))}
     assert len(classes) == 185  # Gillispie and Perlman 2001
     everything, nothing = ~np.eye(d, dtype=bool), np.zeros((d, d), dtype=bool)
-    kind = PHASES[phase](CachedScore(RandomScore()), everything, nothing, d)
+    kind = PHASES[phase](CachedScore(RandomScore()), everything, nothing, Limits(d, d))
     for graph in classes.values():
         expected = {to_cpdag(dag).tobytes() for member in members(graph) for dag in after_one_change(member, phase)}
         expected.discard(graph.tobytes())
-        found = {result.tobytes() for *_, result in operators(kind, graph)}
-        assert found == expected
-        state = _State(graph)
-        for y in range(d):
-            for x in bits(kind.sources(state, y)):
-                for _, clique in kind.candidates(state, x, y):
-                    is_valid = kind.is_valid(state, x, y, clique)
-                    assert is_valid == (kind.apply(state, x, y, clique) is not None)
+        assert {result.tobytes() for *_, result in operators(kind, graph)} == expected
 
 
+def best_at_every_step(score, d, allowed, required, phases):
+    """The same search as plainly as can be: all operators anew, and the best that leads to a new class."""
+    graph, steps = restricted_class(required, allowed), []
+    while True:
+        before = graph
+        for phase in phases:
+            kind, seen = PHASES[phase](score, allowed, required, Limits(d, d)), {graph.tobytes()}
+            while True:
+                found = [
+                    (-gain, x, y, clique, result.copy())
+                    for x, y, clique, gain, result in operators(kind, graph, allowed)
+                    if result is not None and result.tobytes() not in seen
+                ]
+                if not found:
+                    break
+                loss, x, y, _, graph = min(found, key=lambda entry: entry[:4])
+                seen.add(graph.tobytes())
+                steps.append((phase, x, y, -loss))
+        if np.array_equal(graph, before):
+            return graph, steps
+
+
+@pytest.mark.parametrize("has_knowledge", [False, True])
+def test_no_operator_is_forgotten(has_knowledge, rng):
+    """What waits in the heap, and what paths forbid, is what there is: step by step the best of all."""
+    d, n_steps = 9, 0
+    for _ in range(3):
+        values, _, _ = linear_data(rng, d=d, n_edges=18, n=150)
+        score = CachedScore(GaussianScore(moments(values), 150, penalty=0.3))
+        allowed, required = ~np.eye(d, dtype=bool), np.zeros((d, d), dtype=bool)
+        if has_knowledge:
+            required[0, 1] = True
+            allowed &= (rng.random((d, d)) < 0.8) & ~ancestors(required).T | required
+        graph, steps = search(score, d, allowed, required)
+        expected, expected_steps = best_at_every_step(score, d, allowed, required, ALL)
+        np.testing.assert_array_equal(graph, expected)
+        assert [(step.phase, step.source, step.target, step.gain) for step in steps] == expected_steps
+        n_steps += len(steps)
+    assert n_steps > 50
+
+
+@pytest.mark.usefixtures("all_gains")
 @pytest.mark.parametrize("phase", ALL)
 def test_gains_are_differences_of_totals(phase, rng):
     """For an equivalent score: from any class of five nodes that a random DAG is in."""
     d = 5
     score = CachedScore(GaussianScore(moments(rng.normal(size=(50, d)) @ rng.normal(size=(d, d))), 50))
     everything, nothing = ~np.eye(d, dtype=bool), np.zeros((d, d), dtype=bool)
-    kind = PHASES[phase](score, everything, nothing, d)
+    kind = PHASES[phase](score, everything, nothing, Limits(d, d))
     n_operators = 0
     for _ in range(40):
         order = rng.permutation(d)
@@ -164,6 +207,24 @@ def test_limit_on_parents(rng):
     assert limited.sum(axis=0).max() == 2
 
 
+def test_limit_on_degree(rng):
+    values, _, _ = linear_data(rng, d=8, n_edges=24, n=1000)
+    score = CachedScore(GaussianScore(moments(values), 1000))
+    free, limited = (search(score, 8, max_degree=limit)[0] for limit in (None, 3))
+    assert (free | free.T).sum(axis=0).max() > 3
+    assert (limited | limited.T).sum(axis=0).max() == 3
+
+
+def test_gains_of_all_at_once_are_those_one_by_one(rng):
+    """Also where a column is a copy, or a sum, of others."""
+    values = rng.normal(size=(200, 7)) @ rng.normal(size=(7, 7))
+    values = np.column_stack([values, values[:, 2], values[:, 0] + values[:, 1]])
+    score, candidates = GaussianScore(moments(values), 200, penalty=2.0), np.array([0, 3, 5, 7, 8])
+    for node, parents in ((4, ()), (4, (1,)), (4, (1, 2, 6)), (2, (1, 6)), (6, (1, 2))):
+        expected = [score.local(node, tuple(sorted({*parents, x}))) - score.local(node, parents) for x in candidates]
+        np.testing.assert_allclose(score.gain_of_each(node, parents, candidates), expected, atol=1e-7)
+
+
 def test_gains_add_up_with_knowledge(rng):
     """Steps from the required edges through classes that knowledge has narrowed."""
     for _ in range(20):
@@ -183,7 +244,8 @@ def test_a_complete_class_has_polynomially_many_operators():
     """2^(d-2) cliques for each pair of neighbours, were all of them looked at; counted, since tests do not time."""
     d = 40
     everything, nothing = ~np.eye(d, dtype=bool), np.zeros((d, d), dtype=bool)
-    state, kind = _State(everything), PHASES["backward"](lambda node, parents: 0.0, everything, nothing, d)
+    state = ClassState(everything, everything)
+    kind = PHASES["backward"](lambda node, parents: 0.0, everything, nothing, Limits(d, d))
     cliques = [clique for _, clique in kind.candidates(state, 0, 1)]
     assert len(cliques) == len(set(cliques)) == MOST_CLIQUES
     assert state.is_cut
@@ -193,6 +255,7 @@ def test_a_complete_class_has_polynomially_many_operators():
 
 def test_no_clique_is_left_out_of_a_small_neighbourhood():
     d = 10
-    state = _State(~np.eye(d, dtype=bool))
+    everything = ~np.eye(d, dtype=bool)
+    state = ClassState(everything, everything)
     assert set(state.cliques(0, 2**8 - 1)) == set(range(2**8))
     assert not state.is_cut

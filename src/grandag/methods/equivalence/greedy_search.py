@@ -85,6 +85,7 @@ class CachedScore:
 
     def __init__(self, score: LocalScore) -> None:
         self._score = score
+        self._many = score if isinstance(score, OneMoreParent) else None
         self._known: list[dict[int, float]] = [{} for _ in range(score.n_variables)]
 
     def __call__(self, node: int, parents: int) -> float:
@@ -96,8 +97,8 @@ class CachedScore:
 
     def gains(self, node: int, parents: int, candidates: np.ndarray) -> np.ndarray:
         """How much each of the candidates would add to the part of one node."""
-        if isinstance(self._score, OneMoreParent):
-            return self._score.gain_of_each(node, tuple(bits(parents)), candidates)
+        if self._many is not None:
+            return self._many.gain_of_each(node, tuple(bits(parents)), candidates)
         before = self(node, parents)
         return np.array([self(node, parents | 1 << x) - before for x in candidates.tolist()])
 

@@ -3,7 +3,8 @@
     explained(i -> j) = R^2(x_j given all parents) - R^2(x_j given all but i)
 
 Both regressions are sums of continuous, piecewise linear functions of the parents, by least squares; R^2 is adjusted
-for the number of coefficients. All come from one matrix of products, so that an edge costs a small system of equations.
+for the number of coefficients. All of a variable come from one matrix of products of its own features and its parents', so
+that an edge costs a small system of equations.
 """
 
 from __future__ import annotations
@@ -31,15 +32,17 @@ def explained(table: Table, adjacency: np.ndarray) -> np.ndarray:
     d = rows.shape[1]
     features = np.concatenate([_pieces(column) for column in rows.T])  # (6 d, n), those of a column together
     features -= features.mean(axis=1)[:, None]
-    products = features @ features.T / len(rows)
     shares = np.full((d, d), np.nan)
     for j in np.flatnonzero(adjacency.any(axis=0)).tolist():
         parents = np.flatnonzero(adjacency[:, j]).tolist()
+        used = features.reshape(d, _MOST_PIECES, -1)[[j, *parents]].reshape(-1, len(rows))
+        products = used @ used.T / len(rows)
         n_pieces = int(np.clip(len(rows) // (_ROWS_PER_PIECE * len(parents)), 1, _MOST_PIECES))
-        total = _r2(products, j, parents, n_pieces, len(rows))
-        for parent in parents:
-            others = [other for other in parents if other != parent]
-            shares[parent, j] = max(total - _r2(products, j, others, n_pieces, len(rows)), 0.0)
+        places = list(range(1, len(parents) + 1))
+        total = _r2(products, places, n_pieces, len(rows))
+        for place, parent in zip(places, parents, strict=True):
+            others = [other for other in places if other != place]
+            shares[parent, j] = max(total - _r2(products, others, n_pieces, len(rows)), 0.0)
     return shares
 
 
@@ -49,10 +52,13 @@ def _pieces(column: np.ndarray) -> np.ndarray:
     return np.vstack([column, np.maximum(column - knots[:, None], 0.0)])
 
 
-def _r2(products: np.ndarray, child: int, parents: list[int], n_pieces: int, n_rows: int) -> float:
-    """Adjusted R^2 of a regression of a column on the first pieces of others; 0 without any, or if it is constant."""
+def _r2(products: np.ndarray, parents: list[int], n_pieces: int, n_rows: int) -> float:
+    """Adjusted R^2 of a regression of the first column on the first pieces of others.
+
+    0 without any, or if the first is constant.
+    """
     inputs = [_MOST_PIECES * parent + piece for parent in parents for piece in range(n_pieces)]
-    target = _MOST_PIECES * child
+    target = 0
     if not inputs or products[target, target] <= 0:
         return 0.0
     variances, directions = np.linalg.eigh(products[np.ix_(inputs, inputs)])
