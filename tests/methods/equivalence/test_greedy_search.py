@@ -9,7 +9,7 @@ from grandag.graph import ancestors, is_acyclic, is_cpdag, members, restricted_c
 from grandag.methods.equivalence import greedy_search as module
 from grandag.methods.equivalence.class_state import MOST_CLIQUES, ClassState
 from grandag.methods.equivalence.ges import GaussianScore
-from grandag.methods.equivalence.greedy_search import PHASES, CachedScore, Limits, greedy_search
+from grandag.methods.equivalence.greedy_search import PHASES, CachedScore, Limits, _Phase, greedy_search
 from grandag.methods.stages.linear_gaussian import moments
 from tests.methods.linear import linear_data
 
@@ -53,10 +53,11 @@ def search(score, d, allowed=None, required=None, **options):
 class RandomScore:
     """Any numbers; equivalent DAGs have different scores."""
 
-    n_variables = 4
+    def __init__(self, n_variables=4, seed=0):
+        self.n_variables, self.seed = n_variables, seed
 
     def local(self, node, parents):
-        return float(np.random.default_rng([node, *parents]).normal())
+        return float(np.random.default_rng([self.seed, node, *parents]).normal())
 
 
 def operators(kind, graph, allowed=None):
@@ -89,45 +90,63 @@ def test_operators_reach_what_one_edge_of_some_dag_reaches(phase):
         assert {result.tobytes() for *_, result in operators(kind, graph)} == expected
 
 
-def best_at_every_step(score, d, allowed, required, phases):
-    """The same search as plainly as can be: all operators anew, and the best that leads to a new class."""
-    graph, steps = restricted_class(required, allowed), []
+def best_at_every_step(kind, graph, allowed):
+    """A phase as plainly as can be: all operators anew, and the best that leads to a new class."""
+    steps, seen = [], {graph.tobytes()}
     while True:
-        before = graph
-        for phase in phases:
-            kind, seen = PHASES[phase](score, allowed, required, Limits(d, d)), {graph.tobytes()}
-            while True:
-                found = [
-                    (-gain, x, y, clique, result.copy())
-                    for x, y, clique, gain, result in operators(kind, graph, allowed)
-                    if result is not None and result.tobytes() not in seen
-                ]
-                if not found:
-                    break
-                loss, x, y, _, graph = min(found, key=lambda entry: entry[:4])
-                seen.add(graph.tobytes())
-                steps.append((phase, x, y, -loss))
-        if np.array_equal(graph, before):
+        found = [
+            (-gain, x, y, clique, result.copy())
+            for x, y, clique, gain, result in operators(kind, graph, allowed)
+            if result is not None and result.tobytes() not in seen
+        ]
+        if not found:
             return graph, steps
+        loss, x, y, _, graph = min(found, key=lambda entry: entry[:4])
+        seen.add(graph.tobytes())
+        steps.append((x, y, -loss))
 
 
+@pytest.mark.parametrize("phase", ALL)
 @pytest.mark.parametrize("has_knowledge", [False, True])
-def test_no_operator_is_forgotten(has_knowledge, rng):
-    """What waits in the heap, and what paths forbid, is what there is: step by step the best of all."""
-    d, n_steps = 9, 0
-    for _ in range(3):
-        values, _, _ = linear_data(rng, d=d, n_edges=18, n=150)
-        score = CachedScore(GaussianScore(moments(values), 150, penalty=0.3))
+def test_no_operator_is_forgotten(phase, has_knowledge):
+    """What waits in the heap, and what paths forbid, is what there is: step by step the best of all.
+
+    From random classes, with random scores.
+    """
+    d, n_steps = 6, 0
+    for seed in range(10):
+        rng, score = np.random.default_rng(seed), CachedScore(RandomScore(d, seed))
+        order = rng.permutation(d)
+        dag = np.triu(rng.random((d, d)) < (0.2 if phase == "forward" else 0.5), 1)[np.ix_(order, order)]
         allowed, required = ~np.eye(d, dtype=bool), np.zeros((d, d), dtype=bool)
         if has_knowledge:
-            required[0, 1] = True
-            allowed &= (rng.random((d, d)) < 0.8) & ~ancestors(required).T | required
-        graph, steps = search(score, d, allowed, required)
-        expected, expected_steps = best_at_every_step(score, d, allowed, required, ALL)
-        np.testing.assert_array_equal(graph, expected)
-        assert [(step.phase, step.source, step.target, step.gain) for step in steps] == expected_steps
+            allowed &= (rng.random((d, d)) < 0.9) | dag
+            required = dag & (rng.random((d, d)) < 0.2)
+        kind, start = PHASES[phase](score, allowed, required, Limits(d, d)), restricted_class(dag, allowed)
+        state, steps = ClassState(start, allowed), []
+        _Phase(kind, state, None).run(steps)
+        expected, expected_steps = best_at_every_step(kind, start, allowed)
+        assert [(step.source, step.target, step.gain) for step in steps] == expected_steps
+        np.testing.assert_array_equal(state.graph, expected)
         n_steps += len(steps)
-    assert n_steps > 50
+    assert n_steps >= 20
+
+
+def test_forbidden_operators_come_back_when_the_path_has_changed():
+    d = 5
+    everything, nothing = ~np.eye(d, dtype=bool), np.zeros((d, d), dtype=bool)
+    kind = PHASES["forward"](CachedScore(RandomScore(d)), everything, nothing, Limits(d, d))
+    phase = _Phase(kind, ClassState(nothing, everything), None)
+    phase.heap.clear()
+    one, other = (-1.0, 0, 1, 0, phase.version[1]), (-2.0, 0, 3, 0, phase.version[3])
+    phase._forbid(one, [0, 2, 1])
+    phase._forbid(other, [0, 2, 3])
+    phase._release([4])
+    assert phase.heap == []
+    phase.version[3] += 1
+    phase._release([2])
+    phase._release([0])
+    assert phase.heap == [one]
 
 
 @pytest.mark.usefixtures("all_gains")
