@@ -41,6 +41,11 @@ METHODS = {
     ),
     "dag-gnn": Method("grandag.methods.dag_gnn.dag_gnn:DAGGNN", "DAG-GNN: variational autoencoder"),
     "ges": Method("grandag.methods.equivalence.ges:GES", "GES: greedy search over equivalence classes, linear"),
+    "fges": Method(
+        "grandag.methods.equivalence.ges:GES",
+        "FGES: GES with a limit on edges per variable, for thousands of variables",
+        {"max_degree": 100},
+    ),
     "gsf": Method("grandag.methods.equivalence.gsf:GSF", "GSF: the same search with kernel regressions, nonlinear"),
     "exact": Method("grandag.methods.exact.exact:ExactSearch", "Exact search: the best score of all, few variables"),
     "pc": Method("grandag.methods.equivalence.pc:PC", "PC: independence tests, linear"),

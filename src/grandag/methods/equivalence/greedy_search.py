@@ -123,7 +123,8 @@ def greedy_search(
     Starts from the required edges. `phases` are names in `PHASES`; with `repeat` they start again until a whole round
     changes nothing. Required edges may exceed the limits on parents and on adjacent nodes.
     """
-    state, steps = ClassState(restricted_class(required, allowed), allowed), list[Step]()
+    start = restricted_class(required, allowed) if required.any() else required
+    state, steps = ClassState(start, allowed), list[Step]()
     limits = Limits(*(len(allowed) if limit is None else limit for limit in (max_parents, max_degree)))
     kinds = [PHASES[phase](score, allowed, required, limits) for phase in phases]
     rounds = {state.digest(state.graph)}
