@@ -87,9 +87,7 @@ def _can_be_last(graph: np.ndarray, adjacent: np.ndarray, degree: np.ndarray, is
 
 
 @compiled
-def complete(
-    dag: np.ndarray, adjacent: np.ndarray, degree: np.ndarray, allowed: np.ndarray, graph: np.ndarray
-) -> None:
+def complete(dag: np.ndarray, adjacent: np.ndarray, degree: np.ndarray, allowed: np.ndarray, graph: np.ndarray) -> None:
     """Write the part of a DAG's class that has allowed edges only, as `restricted_class`."""
     queue = np.empty((degree.sum() + 1, 2), np.int64)  # the directed edges, in the order in which they were found
     n = 0
