@@ -3,8 +3,8 @@
     explained(i -> j) = R^2(x_j given all parents) - R^2(x_j given all but i)
 
 Both regressions are sums of continuous, piecewise linear functions of the parents, by least squares; R^2 is adjusted
-for the number of coefficients. All of a variable come from one matrix of products of its own features and its parents', so
-that an edge costs a small system of equations.
+for the number of coefficients. All of a variable come from one matrix of products of its own features and its parents',
+so that an edge costs a small system of equations.
 """
 
 from __future__ import annotations
