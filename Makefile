@@ -56,6 +56,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/equivalence.py
 	$(BIN)/python benchmarks/exact.py
 	$(BIN)/python benchmarks/noise_models.py
+	$(BIN)/python benchmarks/fges.py --sizes 50 1000
 	$(BIN)/python benchmarks/simulation.py
 	$(BIN)/python benchmarks/concerns.py
 	$(BIN)/python benchmarks/large_graphs.py

@@ -46,7 +46,9 @@ def run_one(d: int, edges_per_node: int, penalty: float) -> None:
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     found, true = (np.triu(graph | graph.T) for graph in (model.adjacency_, truth))
     n_shared = int((found & true).sum())
-    text = f"| {d:,} | {true.sum():,} | {penalty:g} | {cpu:.1f} | {memory:.2f} | {len(model.search_):,} | {found.sum():,} "
+    text = (
+        f"| {d:,} | {true.sum():,} | {penalty:g} | {cpu:.1f} | {memory:.2f} | {len(model.search_):,} | {found.sum():,} "
+    )
     text += f"| {n_shared / max(found.sum(), 1):.1%} | {n_shared / true.sum():.1%} |"
     if d <= 100:
         other = build("ges", {"penalty": penalty}).fit(values)

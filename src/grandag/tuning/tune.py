@@ -212,8 +212,8 @@ def tune(
 
     Args:
         X: The table.
-        method: Name of a method with a search space: "grandag", "grandag++", "dag-gnn", "notears", "cam", "ges", "gsf",
-            "lingam", "ica-lingam", "resit", "resit-gp", "equal-variance", "top-down", "exact".
+        method: Name of a method with a search space: "grandag", "grandag++", "dag-gnn", "notears", "cam", "ges",
+            "fges", "gsf", "lingam", "ica-lingam", "resit", "resit-gp", "equal-variance", "top-down", "exact".
         trials: Number of combinations to try.
         sampler: "random"; "tpe" or "genetic", which learn from earlier trials (package optuna); or any sampler of
             Optuna, which then has its own seed.

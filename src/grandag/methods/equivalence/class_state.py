@@ -63,7 +63,10 @@ class ClassState:
         return self._result
 
     def move_to(self, graph: np.ndarray) -> tuple[list[int], list[int]]:
-        """Take the graph that `after` has found; returns the ends of all changed edges, and those of one that is new or gone."""
+        """Take the graph that `after` has found.
+
+        Returns the ends of all changed edges, and those of the one that is new or gone.
+        """
         changed = changed_nodes(self.graph, graph, self._lists, self._degree).tolist()
         joined = []
         copy_edges(graph, self._lists, self._degree, self.graph)

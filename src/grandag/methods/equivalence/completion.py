@@ -1,9 +1,9 @@
 """Equivalence classes of large sparse graphs, compiled: a DAG of a graph, the class of a DAG, and paths.
 
-The same as `to_dag` and `restricted_class` of `grandag.graph`, at a cost that grows with the edges and not with the square
-or the cube of the nodes: the greedy search needs both at every step. A graph is a boolean (d, d) matrix, in which a pair
-is looked up, and `adjacent` (d, most), of which the first `degree[v]` in row v are the nodes that may have an edge with v;
-elsewhere the matrix is False, and nothing is read or written there.
+The same as `to_dag` and `restricted_class` of `grandag.graph`, at a cost that grows with the edges and not with the
+square or the cube of the nodes: the greedy search needs both at every step. A graph is a boolean (d, d) matrix, in
+which a pair is looked up, and `adjacent` (d, most), of which the first `degree[v]` in row v are the nodes that may have
+an edge with v; elsewhere the matrix is False, and nothing is read or written there.
 """
 
 from __future__ import annotations
@@ -87,9 +87,7 @@ def _can_be_last(graph: np.ndarray, adjacent: np.ndarray, degree: np.ndarray, is
 
 
 @compiled
-def complete(
-    dag: np.ndarray, adjacent: np.ndarray, degree: np.ndarray, allowed: np.ndarray, graph: np.ndarray
-) -> None:
+def complete(dag: np.ndarray, adjacent: np.ndarray, degree: np.ndarray, allowed: np.ndarray, graph: np.ndarray) -> None:
     """Write the part of a DAG's class that has allowed edges only, as `restricted_class`."""
     queue = np.empty((degree.sum() + 1, 2), np.int64)  # the directed edges, in the order in which they were found
     n = 0
@@ -141,26 +139,34 @@ def _follow(graph: np.ndarray, adjacent: np.ndarray, degree: np.ndarray, queue: 
     while first < n:
         a, b = queue[first]
         first += 1
-        for k in range(degree[b]):
-            c = adjacent[b, k]
-            if c == a or not (graph[b, c] or graph[c, b]):
-                continue
-            if not (graph[a, c] or graph[c, a]):
-                n = _direct(graph, b, c, queue, n)  # rule 1
-            elif graph[b, c] and not graph[c, b]:
-                n = _direct(graph, a, c, queue, n)  # rule 2, the edge is its first
-            elif graph[b, c] and graph[a, c] and graph[c, a] and _meets_another(graph, adjacent, degree, a, b, c):
-                n = _direct(graph, c, b, queue, n)  # rule 3
+        n = _follow_beyond(graph, adjacent, degree, a, b, queue, n)
         for k in range(degree[a]):
             c = adjacent[a, k]
             if graph[c, a] and not graph[a, c]:
                 n = _direct(graph, c, b, queue, n)  # rule 2, the edge is its second
                 if not (graph[c, b] or graph[b, c]):
                     n = _direct_beside(graph, adjacent, degree, c, a, b, queue, n)
-        for k in range(degree[b]):
-            c = adjacent[b, k]
-            if graph[b, c] and not graph[c, b] and c != a and not (graph[a, c] or graph[c, a]):
+    return n
+
+
+@compiled
+def _follow_beyond(
+    graph: np.ndarray, adjacent: np.ndarray, degree: np.ndarray, a: int, b: int, queue: np.ndarray, n: int
+) -> int:
+    """The rules for a -> b and an edge of b with another node."""
+    for k in range(degree[b]):
+        c = adjacent[b, k]
+        if c == a or not (graph[b, c] or graph[c, b]):
+            continue
+        is_apart = not (graph[a, c] or graph[c, a])
+        if graph[b, c] and not graph[c, b]:
+            if is_apart:
                 n = _direct_beside(graph, adjacent, degree, a, b, c, queue, n)
+            n = _direct(graph, a, c, queue, n)  # rule 2, the edge is its first
+        elif is_apart:
+            n = _direct(graph, b, c, queue, n)  # rule 1
+        elif graph[b, c] and graph[a, c] and graph[c, a] and _meets_another(graph, adjacent, degree, a, b, c):
+            n = _direct(graph, c, b, queue, n)  # rule 3
     return n
 
 

@@ -250,7 +250,7 @@ class _Insert(_Kind):
         return [(0, np.flatnonzero(is_possible)), *others]
 
     def is_open(self, state: ClassState, x: int, y: int) -> bool:
-        return max(state.n_adjacent[x], state.n_adjacent[y]) < self.limits.max_degree
+        return bool(max(state.n_adjacent[x], state.n_adjacent[y]) < self.limits.max_degree)
 
     def obstacle(self, state: ClassState, x: int, y: int, clique: int) -> np.ndarray:
         return state.path(y, x, clique)
