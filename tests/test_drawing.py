@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import networkx as nx
 import pytest
 
-from grandag.drawing import MOST_PIXELS, to_png, to_svg
+from grandag.drawing import MOST_PIXELS, picture, to_png, to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 PROTEINS = ["Raf", "Mek", "Plcg", "PIP2", "PIP3", "Erk", "Akt", "PKA", "PKC", "P38", "Jnk"]
@@ -454,3 +454,28 @@ def test_an_edge_against_the_refits_is_dashed_and_the_legend_says_why():
     assert dashed == {"a → b, frequency 0.25, refits prefer the other direction": True, "b → c, frequency 0.75": False}
     (legend,) = root.findall(f"{SVG}text")
     assert legend.text == "Line width: frequency, up to 1. Dashed: refits prefer the other direction"
+
+
+def test_a_picture_has_the_shapes_of_the_drawing():
+    graph = nx.DiGraph()
+    graph.add_edge("a", "b", strength=2.0)
+    graph.add_edge("b", "c", strength=1.0, kept=0.25)
+    graph.add_edge("a", "c", strength=0.5)
+    graph.add_edges_from([("c", "d"), ("d", "c")], undirected=True)
+    graph.add_node("alone")
+    drawn, svg = picture(graph), to_svg(graph)
+    assert set(drawn.boxes) == set(graph)
+    assert {edge[:3] for edge, *_ in drawn.lines} == {
+        ("a", "b", True),
+        ("b", "c", True),
+        ("a", "c", True),
+        ("c", "d", False),
+    }
+    for edge, path, head in drawn.lines:
+        assert f'd="{path}"' in svg
+        assert (f'points="{head}"' in svg) == edge.directed
+    assert drawn.doubt == "at most half of the halves of the rows keep it"
+    left, top, width, height = drawn.frame
+    for box in drawn.boxes.values():
+        assert left <= box.x and box.x + box.width <= left + width
+        assert top <= box.y <= top + height

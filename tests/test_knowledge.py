@@ -195,3 +195,23 @@ def test_a_required_edge_that_the_data_contradict_costs_no_other_edge(preset, ac
     assert model.converged_
     assert is_acyclic(model.mask_)
     assert {("c", "a"), ("d", "e")} <= set(model.graph_.edges)
+
+
+@pytest.mark.parametrize(
+    "knowledge",
+    [
+        Knowledge(),
+        Knowledge(forbidden=[("a", "b"), ("b", "c")], required=[("c", "a")]),
+        Knowledge(tiers=[["a"], [], ["b", "c"]], closed_tiers=[2], roots=["a"], leaves=["c"]),
+        Knowledge(forbidden=[("<script>'\"\\", "tab\tline\nbell\x07delete\x7f"), ("größe 量 \U0001f600", "x = [1]")]),
+    ],
+)
+def test_toml_gives_the_same_knowledge_back(knowledge, tmp_path):
+    path = tmp_path / "knowledge.toml"
+    path.write_text(knowledge.to_toml(), encoding="utf-8")
+    assert Knowledge.read(path) == knowledge
+
+
+def test_half_a_character_is_refused_with_its_name():
+    with pytest.raises(KnowledgeError, match="half of a character"):
+        Knowledge(roots=["\ud800"]).to_toml()

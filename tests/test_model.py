@@ -136,6 +136,28 @@ def test_interval_is_the_middle_of_the_effects_of_the_resamples(linear):
     assert (effect.level, effect.n_resamples) == (0.5, 5)
 
 
+def test_changes_by_an_intervention_on_two_variables(linear):
+    found = linear.changes({"dose": 4.0, "weight": -2.0}, n=10)
+    outcome = INTERCEPT[3] + B[1, 3] * 4.0 + B[2, 3] * -2.0
+    np.testing.assert_allclose(found["before"], MEAN)
+    np.testing.assert_allclose(found["after"], [MEAN[0], 4.0, -2.0, outcome])
+    np.testing.assert_allclose(found["change"], found["after"] - found["before"])
+    with pytest.raises(ParameterError, match="finite"):
+        linear.changes({"dose": np.nan})
+
+
+def test_changes_have_the_interval_of_the_resamples(linear):
+    resamples = []
+    for value in (0.5, 1.0, 2.0, 4.0, 5.0):
+        changed = B.copy()
+        changed[1, 3] = value
+        resamples.append(linear_model(NAMES, changed))
+    dose = MEAN[1] + 1.0
+    found = linear.changes({"dose": dose, "weight": MEAN[2]}, resamples=resamples, level=0.5, n=10)
+    assert tuple(found.loc["outcome", ["low", "high"]]) == pytest.approx((1.0, 4.0))
+    assert found.loc["outcome", "change"] == pytest.approx(B[1, 3])
+
+
 def test_interval_covers_the_truth_with_refitted_estimators():
     rng = np.random.default_rng(5)
     x = rng.uniform(-1, 1, 500)
