@@ -5,9 +5,10 @@
     python benchmarks/mixed.py --package-python ENV/bin/python # with pgmpy, installed in an environment of its own
 
 Tables are those of `grandag simulate mixed` (a fifth of the nodes each: binary, categorical, count, Student t,
-Gaussian), on Erdos-Renyi graphs with d or 4 d edges expected. SHD and SID as mean ± standard deviation over the sets; of an
-equivalence class the SHD of its CPDAG to the true one's, and the bounds of the SID. CPU seconds are those of a fit.
-pgmpy's is its hill climbing with the BIC of conditional Gaussian distributions (`bic-cg`), on the table with labels.
+Gaussian), on Erdos-Renyi graphs with d or 4 d edges expected. SHD and SID as mean ± standard deviation over the sets;
+of an equivalence class the SHD of its CPDAG to the true one's, and the bounds of the SID. CPU seconds are those of a
+fit. pgmpy's is its hill climbing with the BIC of conditional Gaussian distributions (`bic-cg`), on the table with
+labels.
 """
 
 from __future__ import annotations

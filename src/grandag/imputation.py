@@ -7,7 +7,7 @@ the fewest gaps first, for some rounds (van Buuren's chained equations; the tree
 Dusseldorp, "Recursive partitioning for missing data imputation in the presence of interaction effects", 2014).
 
 Relations between columns survive if a forest can see them, functions that are not linear among them, which a linear
-regression with drawn noise flattens: docs/tables.md has what was measured.
+regression with drawn noise flattens: docs/kinds.md has what was measured.
 """
 
 from __future__ import annotations

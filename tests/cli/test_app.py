@@ -429,7 +429,7 @@ def test_an_effect_says_what_a_fit_says(table, monkeypatch):
     """Notes, reasons to doubt the graph, and an intervention far from the data, each once and in words."""
     frame = pd.read_csv(table)
     frame.iloc[3, 1] = np.nan
-    frame.assign(flag=np.arange(len(frame)) % 2).to_csv(table.with_name("gaps_of_effect.csv"), index=False)
+    frame.assign(flag=np.arange(len(frame)) % 3).to_csv(table.with_name("gaps_of_effect.csv"), index=False)
     ends = ("--of", "dose", "--on", "response", "--low", 0, "--high", 1000)
     arguments = (
         "effect", table.with_name("gaps_of_effect.csv"), "--method", "ges", "--missing", "drop", "--resamples", 3,
@@ -642,7 +642,7 @@ def test_simulate_then_fit(tmp_path):
 
 def test_every_kind_can_be_simulated():
     """The command names them itself, so as to import nothing heavy for --help."""
-    assert [str(kind) for kind in Kind] == [*KINDS, "syntren"]
+    assert [str(kind) for kind in Kind] == [*KINDS, "mixed", "syntren"]
     assert [str(kind) for kind in GraphKind] == [*GRAPHS]
 
 

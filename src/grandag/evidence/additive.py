@@ -17,7 +17,7 @@ from grandag.evidence.config import EvidenceConfig
 from grandag.evidence.interface import Parents, Scores
 from grandag.gam import LikelihoodFit, LikelihoodTable
 
-__all__ = ["AdditiveScores", "is_mixed"]
+__all__ = ["AdditiveScores", "Regressions", "is_mixed"]
 
 _COUNTABLE = frozenset({"binary", "categorical", "count"})
 _FEW_ROWS = 1000
@@ -37,95 +37,7 @@ def is_mixed(kinds: Sequence[str]) -> bool:
     return not _COUNTABLE.isdisjoint(kinds)
 
 
-class AdditiveScores(Scores):
-    """The local scores of one table with columns of several kinds; constant columns have none, and are no parents."""
-
-    def __init__(
-        self, values: np.ndarray, kinds: Sequence[str], config: EvidenceConfig, rng: np.random.Generator
-    ) -> None:
-        """`values` is the table (n, d), in the units of its columns, labels as codes."""
-        n, d = values.shape
-        super().__init__(d, config.cost_per_edge, 1)
-        shuffled = values[rng.permutation(n)]
-        varies = (values != values[0]).any(axis=0)
-        n_few = _FEW_ROWS
-        while n_few < n and not ((shuffled[:n_few] != shuffled[0]).any(axis=0) == varies).all():
-            n_few *= 2
-        used = np.flatnonzero(varies)
-        self._place = {int(j): k for k, j in enumerate(used)}
-        own_kinds = [kinds[j] for j in self._place]
-        self._all = _Rows(shuffled[:, used], own_kinds)
-        self._few = self._all if n_few >= n else _Rows(shuffled[:n_few, used], own_kinds)
-        self.scale = self._all.n_rows / self._few.n_rows
-        self._promises: dict[tuple[int, Parents], np.ndarray] = {}
-
-    @property
-    def work(self) -> float:
-        """What all fits so far have taken, in operations, roughly."""
-        return self._all.work + (0.0 if self._few is self._all else self._few.work)
-
-    @property
-    def work_per_fit(self) -> float:
-        """What a fit on all rows has taken, on average."""
-        return self._all.work / max(self._all.n_fits, 1)
-
-    def few(self, child: int, parents: Parents, near: Parents = ()) -> float:
-        """Log density of few rows."""
-        return self._value(self._few, child, parents)
-
-    def full(self, child: int, parents: Parents, near: Parents = ()) -> float:
-        """Log density of all rows."""
-        return self._value(self._all, child, parents)
-
-    def loss(self, child: int, parents: Parents, dropped: Parents) -> float:
-        """What Wald's statistic says of the loss, see `_Rows.loss`."""
-        return self._loss(self._all, child, parents, dropped)
-
-    def few_loss(self, child: int, parents: Parents, dropped: Parents) -> float:
-        """The same on few rows."""
-        return self._loss(self._few, child, parents, dropped)
-
-    def reaches(self, child: int, parents: Parents, near: Parents, gain: float) -> bool:
-        """Whether all rows gain so much."""
-        return self.full(child, parents) - self.full(child, near) >= gain
-
-    def few_gain(self, child: int, parents: Parents, near: Parents, least: float) -> float:
-        """What few rows gain."""
-        return self.few(child, parents) - self.few(child, near)
-
-    def flat(self, child: int, parents: Parents, near: Parents) -> frozenset[int]:
-        """Parents whose loss few rows would not notice."""
-        return frozenset(parent for parent in parents if self.few_loss(child, parents, (parent,)) <= 0)
-
-    def may_hide(self, child: int, parents: Parents) -> bool:
-        """No: of a sum of functions, each shows by itself."""
-        return False
-
-    def promise(self, child: int, parents: Parents) -> np.ndarray:
-        """Rao's test of each variable as a further parent, as a normal deviate."""
-        key = child, parents
-        if key not in self._promises:
-            result = np.full(self.n_variables, -np.inf)
-            if child in self._place:
-                inside = self._inside(parents)
-                others = [j for j in self._place if j != child and j not in parents]
-                result[others] = self._all.promises(self._place[child], inside, [self._place[j] for j in others])
-            self._promises[key] = result
-        return self._promises[key]
-
-    def _inside(self, parents: Parents) -> Parents:
-        return tuple(self._place[parent] for parent in parents if parent in self._place)
-
-    def _value(self, rows: _Rows, child: int, parents: Parents) -> float:
-        return rows.value(self._place[child], self._inside(parents)) if child in self._place else 0.0
-
-    def _loss(self, rows: _Rows, child: int, parents: Parents, dropped: Parents) -> float:
-        if child not in self._place:
-            return 0.0
-        return rows.loss(self._place[child], self._inside(parents), self._inside(dropped))
-
-
-class _Rows:
+class Regressions:
     """Some rows with their regressions, each made once."""
 
     def __init__(self, values: np.ndarray, kinds: Sequence[str]) -> None:
@@ -181,3 +93,93 @@ class _Rows:
         statistics = [fit.rao(other, _SMOOTHEST) for other in others]
         deviates = [norm.isf(chi2.sf(statistic, df) / 2) for statistic, df in statistics]
         return np.minimum(np.nan_to_num(deviates, posinf=_LARGEST_PROMISE), _LARGEST_PROMISE)
+
+
+class AdditiveScores(Scores):
+    """The local scores of one table with columns of several kinds; constant columns have none, and are no parents."""
+
+    regressions: type[Regressions] = Regressions
+
+    def __init__(
+        self, values: np.ndarray, kinds: Sequence[str], config: EvidenceConfig, rng: np.random.Generator
+    ) -> None:
+        """`values` is the table (n, d), in the units of its columns, labels as codes."""
+        n, d = values.shape
+        super().__init__(d, config.cost_per_edge, 1)
+        shuffled = values[rng.permutation(n)]
+        varies = (values != values[0]).any(axis=0)
+        n_few = _FEW_ROWS
+        while n_few < n and not ((shuffled[:n_few] != shuffled[0]).any(axis=0) == varies).all():
+            n_few *= 2
+        used = np.flatnonzero(varies)
+        self._place = {int(j): k for k, j in enumerate(used)}
+        own_kinds = [kinds[j] for j in self._place]
+        self._all = self.regressions(shuffled[:, used], own_kinds)
+        self._few = self._all if n_few >= n else self.regressions(shuffled[:n_few, used], own_kinds)
+        self.scale = self._all.n_rows / self._few.n_rows
+        self._promises: dict[tuple[int, Parents], np.ndarray] = {}
+
+    @property
+    def work(self) -> float:
+        """What all fits so far have taken, in operations, roughly."""
+        return self._all.work + (0.0 if self._few is self._all else self._few.work)
+
+    @property
+    def work_per_fit(self) -> float:
+        """What a fit on all rows has taken, on average."""
+        return self._all.work / max(self._all.n_fits, 1)
+
+    def few(self, child: int, parents: Parents, near: Parents = ()) -> float:
+        """Log density of few rows."""
+        return self._value(self._few, child, parents)
+
+    def full(self, child: int, parents: Parents, near: Parents = ()) -> float:
+        """Log density of all rows."""
+        return self._value(self._all, child, parents)
+
+    def loss(self, child: int, parents: Parents, dropped: Parents) -> float:
+        """What Wald's statistic says of the loss, see `Regressions.loss`."""
+        return self._loss(self._all, child, parents, dropped)
+
+    def few_loss(self, child: int, parents: Parents, dropped: Parents) -> float:
+        """The same on few rows."""
+        return self._loss(self._few, child, parents, dropped)
+
+    def reaches(self, child: int, parents: Parents, near: Parents, gain: float) -> bool:
+        """Whether all rows gain so much."""
+        return self.full(child, parents) - self.full(child, near) >= gain
+
+    def few_gain(self, child: int, parents: Parents, near: Parents, least: float) -> float:
+        """What few rows gain."""
+        return self.few(child, parents) - self.few(child, near)
+
+    def flat(self, child: int, parents: Parents, near: Parents) -> frozenset[int]:
+        """Parents whose loss few rows would not notice."""
+        return frozenset(parent for parent in parents if self.few_loss(child, parents, (parent,)) <= 0)
+
+    def may_hide(self, child: int, parents: Parents) -> bool:
+        """No: of a sum of functions, each shows by itself."""
+        return False
+
+    def promise(self, child: int, parents: Parents) -> np.ndarray:
+        """Rao's test of each variable as a further parent, as a normal deviate."""
+        key = child, parents
+        if key not in self._promises:
+            result = np.full(self.n_variables, -np.inf)
+            if child in self._place:
+                inside = self._inside(parents)
+                others = [j for j in self._place if j != child and j not in parents]
+                result[others] = self._all.promises(self._place[child], inside, [self._place[j] for j in others])
+            self._promises[key] = result
+        return self._promises[key]
+
+    def _inside(self, parents: Parents) -> Parents:
+        return tuple(self._place[parent] for parent in parents if parent in self._place)
+
+    def _value(self, rows: Regressions, child: int, parents: Parents) -> float:
+        return rows.value(self._place[child], self._inside(parents)) if child in self._place else 0.0
+
+    def _loss(self, rows: Regressions, child: int, parents: Parents, dropped: Parents) -> float:
+        if child not in self._place:
+            return 0.0
+        return rows.loss(self._place[child], self._inside(parents), self._inside(dropped))
