@@ -117,6 +117,7 @@ def test_the_command_of_the_readme_writes_what_it_says(tmp_path):
         "hyperparameters",
         "index",
         "interoperability",
+        "kinds",
         "many_rows",
         "method",
         "reports",

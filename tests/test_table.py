@@ -87,7 +87,7 @@ def test_missing_values_are_counted_and_placed(frame, convert):
     frame.iloc[[6, 8], 1] = [np.inf, np.nan]
     table = convert(frame)
     first, second = ("a", "b") if hasattr(table, "columns") else ("X0", "X1")
-    expected = rf"'{first}' \(1 NaN, first in row 5\), '{second}' \(1 NaN and 1 inf, first in row 7\).*drop the 3 rows"
+    expected = rf"'{first}' \(1 NaN, first in row 5\), '{second}' \(1 NaN and 1 inf, first in row 7\).*drop the 3 of 20"
     with pytest.raises(TableError, match=expected):
         as_table(table)
     dropped = as_table(table, missing="drop")

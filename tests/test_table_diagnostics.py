@@ -73,7 +73,10 @@ def test_one_hot_columns_are_named_together(columns, rng):
     other = {"flag": rng.integers(2, size=300)}
     concerns = found({**columns, **codes, **other})
     assert concerns["one-hot columns"].variables == ("is_0", "is_1", "is_2")
-    assert concerns["discrete columns"].variables == ("flag",)
+    assert "discrete columns" not in concerns  # two values are labels, and no numbers
+    numbers = as_table(pd.DataFrame({**columns, **codes, **other}), numbers_only=True)
+    discrete = {concern.kind: concern for concern in table_concerns(numbers)}["discrete columns"]
+    assert discrete.variables == ("flag",)
     del codes["is_1"]
     assert "one-hot columns" not in found({**columns, **codes})
 
@@ -170,7 +173,7 @@ def test_the_last_rows_count(long_table, rng):
     one_hot = np.eye(3)[values]
     assert set(long_table(one_hot)) == {"one-hot columns"}
     one_hot[-1] = 1
-    assert set(long_table(one_hot)) == {"discrete columns"}
+    assert set(long_table(one_hot)) == set()
 
 
 def test_the_share_of_a_value_is_that_in_all_rows(long_table):

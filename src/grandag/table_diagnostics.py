@@ -199,7 +199,7 @@ def _one_hot_concerns(groups: Iterable[Sequence[int]], names: Sequence[str]) -> 
             {},
             f"Exactly one of {_listed([names[j] for j in group])} is 1 in every row: together they are one variable, "
             "and each follows from the others without noise. Leave all but one out (--exclude), or keep the category "
-            "as one column of numbers if it has an order.",
+            "as one column of labels.",
             is_urgent=True,
         )
         for group in groups
@@ -211,9 +211,9 @@ def _discrete_concerns(n_values: dict[str, int]) -> list[Concern]:
         "discrete columns",
         pd.DataFrame({"values": pd.Series(n_values, dtype=float).sort_values()}),
         lambda row: f"{row['values']:.0f} values",
-        "Columns that are taken for continuous have few distinct values: {}. Edges between discrete columns, and "
-        "directions of their edges, may be wrong. No transformation helps: say what they are (kinds) to a method that "
-        "makes use of it, treat them as causes only, by knowledge (roots), or leave them out.",
+        "Columns have few distinct values: {}. They are taken for continuous: edges between discrete columns, and "
+        "directions of their edges, may be wrong. No transformation helps: say what they are (--kinds) to a method "
+        "that makes use of it, treat them as causes only, by knowledge (roots), or leave them out.",
     )
 
 

@@ -310,7 +310,9 @@ def test_diverged(table):
     ("content", "arguments", "message"),
     [
         (None, [], "Error: There is no file"),
-        ("a,b\n1,x\n" * 1, [], "Error: Column 'b' does not hold numbers"),
+        ("a,b\n" + "1,x\n2,y\n" * 20, ["--method", "cam"], "Error: Column 'b' is binary ('x', 'y'): CAM takes numbers"),
+        ("a,b\n" + "1,x\n2,3\n" * 20, [], "Error: Column 'b' holds numbers and texts, for example '3' and 'x'"),
+        ("a,b\n" + "1,2\n2,3\n" * 20, ["--kinds", "c=count"], "Error: kinds: the table has no column 'c'"),
         ("a,b\n" + "1,2\n" * 3, [], "Error: X has 3 sample(s)"),
         (
             "a,b\n" + "1,\n2,3\n" * 20,
@@ -319,7 +321,7 @@ def test_diverged(table):
         ),
         ("a,b\n" + "1,2\n2,3\n" * 20, ["--columns", "a,bb"], "has no column 'bb'; did you mean 'b'?"),
         ("a;b\n" + "1;2\n2;3,4;5\n" * 20, [], "has one column, 'a;b': say what separates the columns, for"),
-        ("a,b\n" + "1,2,3\n" * 20, [], "has lines with more fields than its 2 column names."),
+        ("a,b\n" + "1,2,3\n" * 20, [], "has lines with more fields than its 2 column names: give"),
     ],
 )
 def test_bad_input(tmp_path, content, arguments, message):
@@ -427,7 +429,7 @@ def test_an_effect_says_what_a_fit_says(table, monkeypatch):
     """Notes, reasons to doubt the graph, and an intervention far from the data, each once and in words."""
     frame = pd.read_csv(table)
     frame.iloc[3, 1] = np.nan
-    frame.assign(flag=np.arange(len(frame)) % 2).to_csv(table.with_name("gaps_of_effect.csv"), index=False)
+    frame.assign(flag=np.arange(len(frame)) % 3).to_csv(table.with_name("gaps_of_effect.csv"), index=False)
     ends = ("--of", "dose", "--on", "response", "--low", 0, "--high", 1000)
     arguments = (
         "effect", table.with_name("gaps_of_effect.csv"), "--method", "ges", "--missing", "drop", "--resamples", 3,
@@ -640,7 +642,7 @@ def test_simulate_then_fit(tmp_path):
 
 def test_every_kind_can_be_simulated():
     """The command names them itself, so as to import nothing heavy for --help."""
-    assert [str(kind) for kind in Kind] == [*KINDS, "syntren"]
+    assert [str(kind) for kind in Kind] == [*KINDS, "mixed", "syntren"]
     assert [str(kind) for kind in GraphKind] == [*GRAPHS]
 
 

@@ -458,7 +458,7 @@ def test_failed_refit_leaves_the_old_result(frame):
     model = GraNDAG(random_state=0).fit(frame)
     edges, score = model.edges_, model.score(frame)
     with pytest.raises(TableError):
-        model.fit(frame.assign(text="a"))
+        model.fit(frame.assign(text=[f"row {k}" for k in range(len(frame))]))
 
     def interrupt(_):
         raise KeyboardInterrupt
@@ -609,11 +609,24 @@ def test_a_few_rows_of_a_nearly_constant_column_do_not_decide_the_likelihood(pre
     frame["y"] = np.sin(2 * frame["x"]) + 0.3 * rng.normal(size=500)
     frame.loc[rng.choice(500), "rare"] = 1.0
     with pytest.warns(UserWarning, match="nearly constant: 'rare'"):
-        model = GraNDAG.preset(preset, random_state=0, max_iterations=20_000).fit(frame)
+        numbers = {"kinds": {"rare": "continuous"}}
+        model = GraNDAG.preset(preset, random_state=0, max_iterations=20_000, **numbers).fit(frame)
     deviation = frame["rare"].std(ddof=0)
     assert model.model_.conditionals[1].given(np.empty((1, 0))).scale[0] == pytest.approx(deviation / 2**0.5)
     assert -10 < model.score(frame) < 5
     assert -20 < model.held_out_log_likelihood_ < 5
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_rare_label_is_never_impossible():
+    """One row differs, and is among those held out: by Laplace's rule its probability is 1 / 502."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=500), "rare": np.zeros(500)})
+    frame.loc[7, "rare"] = 1.0
+    model = fast(random_state=0, max_iterations=5000).fit(frame)
+    assert model.model_.conditionals[1].given(np.zeros((1, model.dag_[:, 1].sum()))).p[0] >= 1 / 502
+    assert -3 < model.score(frame) < 0
+    assert -3 < model.held_out_log_likelihood_ < 0
 
 
 def test_training_that_breaks_down_names_a_column_that_does_not_vary_there():

@@ -42,9 +42,6 @@ def least_deviations(table: Table) -> np.ndarray:
     return np.asarray(share * table.scaling.scale)
 
 
-_LEAST_PROBABILITY = 1e-12
-"""No label is impossible."""
-
 _NAMES = {density.code: name for name, density in DENSITIES.items()}
 
 
@@ -59,6 +56,7 @@ class NetworkConditional:
     parents: Reading
     mean: float  # of the variable, and its scale, if it is a number
     scale: float
+    least: float  # probability of a label
 
     def given(self, parents: np.ndarray) -> Distribution:
         """The distribution given rows of the parents."""
@@ -67,9 +65,9 @@ class NetworkConditional:
         if name in OF_NUMBERS:
             return self._of_number(name, theta)
         if name == "bernoulli":
-            return Bernoulli(np.clip(expit(theta[:, 0]), _LEAST_PROBABILITY, 1 - _LEAST_PROBABILITY))
+            return Bernoulli(np.clip(expit(theta[:, 0]), self.least, 1 - self.least))
         if name == "categorical":
-            p = np.maximum(softmax(theta, axis=1), _LEAST_PROBABILITY)
+            p = np.maximum(softmax(theta, axis=1), self.least)
             return Categorical(p / p.sum(axis=1, keepdims=True))
         mean = np.exp(np.clip(theta[:, 0], -LARGEST_LOG_MEAN, LARGEST_LOG_MEAN))
         return NegativeBinomial(mean, float(np.exp(np.clip(constants[0], -LIMIT, LIMIT))))
@@ -101,8 +99,8 @@ class NetworkConditional:
         n_outputs = len(self.layers[-1])
         has_outputs = n_outputs >= 2 if law.n_outputs is None else n_outputs == law.n_outputs
         has_constants = self.constants.shape == (law.n_constants,) and self.constants.dtype.kind == "f"
-        is_known = self.activation in ACTIVATIONS.values()
-        return is_chain and has_outputs and has_constants and is_known and self.scale > 0
+        is_known = self.activation in ACTIVATIONS.values() and self.scale > 0 and 0 < self.least <= 0.5
+        return is_chain and has_outputs and has_constants and is_known
 
     def fits(self, own: ColumnKind, parents: Sequence[ColumnKind]) -> bool:
         """Are density and inputs for columns of these kinds, with as many labels?"""
@@ -121,10 +119,13 @@ def _n_labels(column: ColumnKind) -> int:
     return len(column.labels) if column.kind == "categorical" else 0
 
 
-def network_conditionals(networks: Networks, encoding: Encoding, least: np.ndarray) -> list[NetworkConditional]:
+def network_conditionals(
+    networks: Networks, encoding: Encoding, least: np.ndarray, n_rows: int
+) -> list[NetworkConditional]:
     """The conditionals of all networks; `encoding` led from the table to the rows that they were trained on.
 
-    One standard deviation for all rows is at least `least` (d,), in the units of the table.
+    One standard deviation for all rows is at least `least` (d,), in the units of the table. A label that n rows do not
+    show may be that of the next one: by Laplace's rule its probability is 1 / (n + 2), and no label has less.
     """
     conditionals = []
     for j, is_parent in enumerate(networks.mask.T):
@@ -140,6 +141,7 @@ def network_conditionals(networks: Networks, encoding: Encoding, least: np.ndarr
                 parents=encoding.reading.of(is_parent),
                 mean=float(scaling.mean[j]),
                 scale=float(scaling.scale[j]),
+                least=1 / (n_rows + 2),
             )
         )
     return conditionals

@@ -445,8 +445,11 @@ def _retrained(
 def _has_more_noise(conditionals: Sequence[Conditional], networks: Networks, encoding: Encoding) -> bool:
     return any(
         isinstance(conditional, NetworkConditional)
-        and has_one_scale(encoding.densities[j])
-        and conditional.constants[0] > networks.constants(j)[0]
+        and (
+            conditional.constants[0] > networks.constants(j)[0]
+            if has_one_scale(encoding.densities[j])
+            else encoding.densities[j] in ("bernoulli", "categorical")  # no label has less than a certain probability
+        )
         for j, conditional in enumerate(conditionals)
     )
 
@@ -468,7 +471,7 @@ def _model(retrained: RetrainResult, data: Data, table: Table) -> _Model:
         concerns = (Concern("retraining broke down", (), {"iterations": n_iterations}, message, is_urgent=True),)
     networks = retrained.networks
     joint = held_out - float(np.log(data.encoding.scaling.scale).sum())  # in the units of the table
-    conditionals = tuple(network_conditionals(networks, data.encoding, least_deviations(table)))
+    conditionals = tuple(network_conditionals(networks, data.encoding, least_deviations(table), len(table.values)))
     return _Model(networks, conditionals, {"held_out_log_likelihood": joint}, concerns=concerns)
 
 
