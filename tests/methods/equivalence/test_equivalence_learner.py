@@ -161,5 +161,5 @@ def test_groups_that_nobody_looked_at_are_noted(rng, monkeypatch):
     """One hidden cause makes every column depend on all others."""
     values = rng.normal(size=(200, 1)) + 0.5 * rng.normal(size=(200, 5))
     assert not any("smallest groups" in note for note in GES().fit(values).notes_)
-    monkeypatch.setattr("grandag.methods.equivalence.greedy_search.MOST_CLIQUES", 1)
+    monkeypatch.setattr("grandag.methods.equivalence.class_state.MOST_CLIQUES", 1)
     assert sum("smallest groups" in note for note in GES().fit(values).notes_) == 1
