@@ -32,7 +32,7 @@ def serve(
     max_upload: Annotated[int, typer.Option(min=1, help="The largest file to upload, in MB.")] = 1000,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
 ) -> None:
-    """Open the workbench in the browser: look at a table, learn, forbid an edge, learn again, compare, ask what if.
+    """Open the workbench in the browser: look at a table, learn, say what cannot be, learn again, compare.
 
     It serves this machine alone, until Ctrl-C.
     """

@@ -1,1 +1,1 @@
-"""The workbench in the browser: look at a table, learn, doubt, forbid, learn again, compare."""
+"""The workbench in the browser: a table, its fits, what is known, and what comes of it."""
