@@ -750,3 +750,26 @@ def test_threads_are_for_every_method(table):
     for method in ("pc", "cam"):
         process = run("fit", table, "--method", method, "--n-jobs", 1, "--quiet")
         assert (process.returncode, process.stderr) == (0, "")
+
+
+def test_kinds_and_labels(tmp_path):
+    """Kinds from the command line, a note on what was decided, labels as ends of an effect."""
+    rng = np.random.default_rng(0)
+    city = rng.choice(["Bonn", "Oslo", "Rome"], 200)
+    stage = rng.integers(1, 4, 200)
+    level = 3.0 * (city == "Rome") + rng.normal(size=200)
+    pd.DataFrame({"city": city, "stage": stage, "level": level}).to_csv(tmp_path / "t.csv", index=False)
+    (tmp_path / "k.toml").write_text('required = [["city", "level"]]\n')
+    process = run(
+        "fit", tmp_path / "t.csv", "--method", "pc", "--kinds", "stage=categorical", "--resamples", 0, "--json"
+    )
+    facts = json.loads(process.stdout)
+    assert facts["parameters"]["kinds"] == "stage=categorical"
+    assert any(note.startswith("Kinds of columns, by their values: categorical 'city'") for note in facts["notes"])
+    assert not any("Taken for numbers" in note for note in facts["notes"])
+    arguments = ("effect", tmp_path / "t.csv", "--method", "pc", "--knowledge", tmp_path / "k.toml", "--of", "city",
+                 "--on", "level", "--low", "Bonn", "--resamples", 2, "--n-jobs", 1)  # fmt: skip
+    assert run(*arguments, "--high", "Rome").stdout.startswith("Setting city to Rome instead of Bonn changes the mean")
+    wrong = run(*arguments, "--high", "Roma")
+    assert wrong.returncode == 2
+    assert "one of the labels Bonn" in " ".join(wrong.stderr.split())
