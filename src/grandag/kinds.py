@@ -152,7 +152,9 @@ def label_of(value: Any) -> str:
     """A label as text: whole numbers without a decimal point, so that 1, 1.0 and "1" are one label."""
     if isinstance(value, bool | np.bool_):
         return str(bool(value))
-    if isinstance(value, int | float | np.number):
+    if isinstance(value, int | np.integer):
+        return str(int(value))
+    if isinstance(value, float | np.floating):
         number = float(value)
         return str(int(number)) if number.is_integer() else repr(number)
     return str(value).strip()

@@ -456,13 +456,14 @@ def _listed(column: Any) -> list[Any]:
     """The values of a column; of an object that is neither text nor number, nothing is known."""
     values = column.to_list()
     for value in values:
-        if isinstance(value, list | dict | set | tuple | bytes):
+        if isinstance(value, list | dict | set | tuple | bytes | np.ndarray):
             raise not_numbers([(str(column.name), str(column.dtype), value)])
     return [None if _is_missing(value) else value for value in values]
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or value != value or type(value).__name__ == "NAType"
+    is_nan = isinstance(value, float | np.floating) and value != value
+    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _categories(column: Any) -> list[Any]:

@@ -728,7 +728,7 @@ def test_quick_methods_are_refitted_to_halves_of_the_rows(table, tmp_path, monke
     for name in ("wide.csv", "short.csv"):  # too many columns, and halves that are too short
         process = run("fit", tmp_path / name, "--method", "ges")
         assert (process.returncode, "refits on halves" in process.stdout) == (0, False)
-    monkeypatch.setattr("grandag.cli.fit._FEW_ROWS", 999)
+    monkeypatch.setattr("grandag.resampling._FEW_ROWS", 999)
     assert "refits on halves" not in run("fit", table, "--method", "ges").stdout
 
 
