@@ -115,7 +115,7 @@ def test_a_model_is_asked_about_complete_rows():
 def test_errors_name_both_ways():
     frame, _ = with_gaps(numbers(), 0.1)
     with pytest.raises(
-        TableError, match=r"missing='drop' \(--missing drop\), or .* missing='impute' \(--missing impute"
+        TableError, match=r"missing='drop' \(--missing drop\), or .* missing='impute' \(fit --missing impute"
     ):
         CAM().fit(frame)
     frame["d"] = np.nan

@@ -560,7 +560,7 @@ def _finite(values: np.ndarray, names: Sequence[str], missing: str) -> tuple[np.
     raise TableError(
         f"X contains missing or infinite values in {', '.join(found[:5])}{others}: drop the "
         f"{'row' if len(bad) == 1 else f'{len(bad)} of {len(values)} rows'} concerned with missing='drop' "
-        "(--missing drop), or have the gaps filled in several times with missing='impute' (--missing impute)."
+        "(--missing drop), or have the gaps filled in several times with missing='impute' (fit --missing impute)."
     )
 
 
