@@ -41,7 +41,7 @@ def adjacency_of(parents: tuple[Parents, ...]) -> np.ndarray:
 
 
 def best_of_all(values: np.ndarray, graphs: list[tuple[Parents, ...]]) -> float:
-    scores = _Table(values, None, None, None, None, 1, None, None).scores
+    scores = _Table(values).scores
     return max(sum(scores.score(j, some) for j, some in enumerate(parents)) for parents in graphs)
 
 
@@ -109,7 +109,7 @@ def refine_patiently(values, start, config, monkeypatch):
 
 def test_parents_that_bring_less_than_an_edge_costs_are_not_taken_whatever_is_near():
     values, _ = scenario(6, 8, seed=3)
-    scores = _Table(values, None, None, None, None, 1, None, None).scores
+    scores = _Table(values).scores
     for j in range(6):
         rest = tuple(i for i in range(6) if i != j)
         best = scores.full(j, rest)

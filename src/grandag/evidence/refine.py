@@ -145,15 +145,15 @@ class _Table:
     def __init__(
         self,
         values: np.ndarray,
-        kinds: Sequence[str] | None,
-        are_free: np.ndarray | None,
-        allowed: np.ndarray | None,
-        required: np.ndarray | None,
-        config: EvidenceConfig | None,
-        rng: np.random.Generator | None,
-        n_threads: int,
-        names: Sequence[str] | None,
-        listener: Listener | None,
+        kinds: Sequence[str] | None = None,
+        are_free: np.ndarray | None = None,
+        allowed: np.ndarray | None = None,
+        required: np.ndarray | None = None,
+        config: EvidenceConfig | None = None,
+        rng: np.random.Generator | None = None,
+        n_threads: int = 1,
+        names: Sequence[str] | None = None,
+        listener: Listener | None = None,
     ) -> None:
         config = EvidenceConfig() if config is None else config
         mixed = kinds if kinds is not None and is_mixed(kinds) else None
