@@ -96,7 +96,7 @@ def variance_ratios(covariance: np.ndarray, nodes: np.ndarray, candidates: np.nd
     ratios = np.ones(candidates.size)
     for k in range(candidates.size):
         if left[k] > _DETERMINED * covariance[candidates[k], candidates[k]] and before > smallest:
-            ratios[k] = max(before - cross[k] * cross[k] / left[k], smallest) / before
+            ratios[k] = max(before - cross[k] * (cross[k] / left[k]), smallest) / before
     return ratios
 
 
