@@ -92,11 +92,15 @@ MAKERS = {
     "refits.svg": of_refits,
 }
 
-ELEMENTS = "return [...document.querySelectorAll('*')].map((e) => [e.localName, ...e.getAttributeNames()].join(' '))"
+ELEMENTS = """return [...document.querySelectorAll("*")].map(
+  (e) => [e.localName, ...e.getAttributeNames().filter((a) => a !== "hidden")].join(" "))"""
 
 
 def looked_at(page):
-    """All elements with the names of their attributes; of the paper's page those of its runs, too, which it draws."""
+    """All elements with the names of their attributes; of the paper's page those of its runs, too, which it draws.
+
+    Whether the button that enlarges a drawing is hidden depends on the widths of names.
+    """
     page.open(fragment="#cell-0" if page.path.name == "paper.html" else "")
     if page.path.name == "paper.html":
         page.find_all("#runs-table button.show")[0].click()
