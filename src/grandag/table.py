@@ -144,8 +144,10 @@ class Table:
         return (f"Missing or infinite values were filled in by chained equations; their shares: {found}.",)
 
     def select(self, columns: np.ndarray) -> Table:
-        """Some of the columns, by number or by a mask."""
+        """Some of the columns, by number or by a mask; all of them are no copy."""
         chosen = np.arange(len(self.names))[columns]
+        if np.array_equal(chosen, np.arange(len(self.names))):
+            return self
         return replace(
             self,
             values=np.ascontiguousarray(self.values[:, columns]),
