@@ -275,7 +275,7 @@ class CausalModel:
 
     def changes(
         self,
-        values: Mapping[str, float],
+        values: Mapping[str, Any],
         *,
         resamples: Sequence[Any] = (),
         level: float = 0.9,
@@ -284,7 +284,7 @@ class CausalModel:
     ) -> pd.DataFrame:
         """The means of all variables before and after an intervention on one or more, and by how much they change.
 
-        `resamples` are models of the same variables fitted to resampled data: `low` and `high` hold the middle `level`
+        A variable with labels has a row for each, with its probability, as in `mean`. `resamples` are models of the same variables fitted to resampled data: `low` and `high` hold the middle `level`
         of their changes.
 
         Example:
@@ -301,7 +301,7 @@ class CausalModel:
         table = pd.DataFrame({"before": before, "after": after, "change": after - before})
         if models:
             changes = [model._set(values).mean(n, seed) - model.mean(n, seed) for model in models]
-            aligned = np.array([change[list(self.names)] for change in changes])
+            aligned = np.array([change[list(table.index)] for change in changes])
             table["low"], table["high"] = np.quantile(aligned, [(1 - level) / 2, (1 + level) / 2], axis=0)
         return table
 

@@ -18,22 +18,26 @@ def test_columns_of_every_kind():
             "constant": np.ones(n),
             "empty": np.full(n, np.nan),
             "text": ["<b>x</b>", *["y"] * (n - 1)],
+            "identifier": [f"row {k}" for k in range(n)],
+            "count": rng.poisson(2, size=n),
             "date": pd.date_range("2020-01-01", periods=n),
             "gaps": rng.normal(size=n),
             "endless": rng.normal(size=n),
         }
     )
-    frame.loc[:4, "gaps"] = np.nan
+    frame.loc[10:14, "gaps"] = np.nan
     frame.loc[7, "endless"] = np.inf
     frame["copy"] = 2 * frame["number"] + 1
     facts = table_facts(frame)
     columns = {column["name"]: column for column in facts["columns"]}
     kinds = {name: column["kind"] for name, column in columns.items()}
     assert kinds == {
-        "number": "number", "few": "few values", "constant": "constant", "empty": "empty", "text": "text",
-        "date": "date", "gaps": "number", "endless": "number", "copy": "number",
+        "number": "continuous", "few": "few values", "constant": "constant", "empty": "empty", "text": "binary",
+        "identifier": "unusable", "count": "count", "date": "unusable", "gaps": "continuous", "endless": "continuous",
+        "copy": "continuous",
     }  # fmt: skip
-    assert {name for name, column in columns.items() if column["problem"]} == {"empty", "text", "date"}
+    assert {name for name, column in columns.items() if column["problem"]} == {"empty", "identifier", "date"}
+    assert "an identifier or free text is no variable" in columns["identifier"]["problem"]
     assert (columns["gaps"]["n_missing"], columns["endless"]["n_infinite"]) == (5, 1)
     assert (facts["n_rows"], facts["n_complete"]) == (n, n - 6)
     assert columns["text"]["common"] == [["y", n - 1], ["<b>x</b>", 1]]
@@ -48,4 +52,4 @@ def test_columns_of_every_kind():
 
 def test_a_table_that_cannot_be_used_says_why():
     assert "minimum of 10" in table_facts(pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, 1.0]}))["problem"]
-    assert "minimum of 2" in table_facts(pd.DataFrame({"a": np.arange(20.0), "b": ["x"] * 20}))["problem"]
+    assert "minimum of 2" in table_facts(pd.DataFrame({"a": np.arange(20.0), "b": [None] * 20}))["problem"]

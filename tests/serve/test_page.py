@@ -81,6 +81,18 @@ def set_a_variable(site, cause, effect):
     wait_for(changed, "the effect followed the slider")
 
 
+def set_a_label(site, bench, fit):
+    """A variable with labels is set to one of them; the labels that are not set are variables of 0 and 1."""
+    site.choose("#set-variable", "group")
+    site.see(".slider select[data-variable=group]", "red")
+    site.choose(".slider select[data-variable=group]", "<b>blue</b>")
+    answer = bench.ask(f"api/fits/{fit}/changes", {"values": {"group": "red"}})
+    found = {variable["name"]: variable for variable in answer["variables"]}
+    assert found["group=red"]["is_set"]
+    assert (found["group=red"]["means"]["after"], found["group=<b>blue</b>"]["means"]["after"]) == (1.0, 0.0)
+    assert sum(found["group=red"]["counts"]["before"]) == sum(found["c"]["counts"]["before"])
+
+
 def test_the_whole_loop_on_sachs(session, tmp_path):
     with serving("sachs", "--workspace", tmp_path / "kept") as bench:
         site = Site(session, bench.address).visit()
@@ -127,20 +139,23 @@ def test_the_whole_loop_on_a_hostile_table(session, empty, tmp_path, width):
         site.see("#data .empty", "No table yet")
     site.find("#file").send_keys(str(write_hostile(tmp_path)))
     site.see("#panel-table h2", FILE)
-    assert site.see(".columns-table tr.unusable td.words").text.startswith("does not hold numbers")
     site.see(".columns-table th", HOSTILE)
+    site.see(".columns-table td", "binary")
     site.see("#learn label", "1 column with gaps")
     assert site.too_wide() == []
-    site.choose("#method", "notears")
+    site.choose("#method", "grandag")
     site.press("#learn-button")
     site.wait_for_graph(first)
     assert site.see("#panel-graph .notes").text
     assert {HOSTILE, QUOTED} in [set(edge) for edge in site.edges()]
     assert site.too_wide() == []
-    forbid_learn_and_compare(site, first, "notears")
+    forbid_learn_and_compare(site, first, "grandag")
     assert site.too_wide() == []
-    edge = empty.ask(f"api/fits/{first + 1}")["edges"][0]
-    set_a_variable(site, edge["source"], edge["target"])
+    edges = empty.ask(f"api/fits/{first + 1}")["edges"]
+    number = next(edge for edge in edges if "group" not in (edge["source"], edge["target"]))
+    set_a_variable(site, number["source"], number["target"])
+    assert site.too_wide() == []
+    set_a_label(site, empty, first + 1)
     assert site.too_wide() == []
     site.tab("take-away")
     site.see("#files")

@@ -21,7 +21,7 @@ from grandag.model import CausalModel
 from grandag.report.charts import Axis, Band, Bars, Line, Names, Points, chart, thinned
 from grandag.report.page import general
 
-__all__ = ["LabelEffect", "PartialEffect", "effect_chart", "label_effect", "partial_effect"]
+__all__ = ["LabelEffect", "PartialEffect", "effect_chart", "has_bars", "label_effect", "partial_effect"]
 
 _PLACES, _ROWS = 50, 200
 """Maximum number of values of x, and of rows of the table to average over."""
@@ -91,10 +91,15 @@ def label_effect(model: CausalModel, values: np.ndarray, source: int, target: in
     return LabelEffect(places, child.labels if child.kind in LABELLED else ("",), np.array(heights))
 
 
+def has_bars(model: CausalModel, source: int, target: int) -> bool:
+    """Is the effect of an edge one of labels, or on three and more of them?"""
+    return model.columns[source].kind in LABELLED or model.columns[target].kind == "categorical"
+
+
 def effect_chart(model: CausalModel, values: np.ndarray, source: int, target: int) -> Markup:
     """The effect of an edge as a curve, or as bars where labels are in it."""
     names = model.names[source], model.names[target]
-    if model.columns[source].kind in LABELLED or model.columns[target].kind == "categorical":
+    if has_bars(model, source, target):
         return _bars(label_effect(model, values, source, target), *names)
     return _curve(partial_effect(model, values, source, target), *names)
 

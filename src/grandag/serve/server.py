@@ -156,6 +156,11 @@ class Guard:
         return secrets.compare_digest(path.split("/")[1].encode(), self.bench.token.encode())
 
 
+def _value(word: Any) -> float | str:
+    """What a variable is set to: a number, or a label."""
+    return word if isinstance(word, str) else float(word)
+
+
 def _is_address(name: str) -> bool:
     try:
         ipaddress.ip_address(name)
@@ -409,7 +414,7 @@ class _Handlers:
 
     async def changes(self, request: Request) -> Response:
         wish = await _message(request)
-        values = {str(name): float(value) for name, value in dict(wish["values"]).items()}
+        values = {str(name): _value(value) for name, value in dict(wish["values"]).items()}
 
         def ask() -> dict[str, Any]:
             return views.changes(

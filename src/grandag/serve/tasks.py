@@ -21,7 +21,7 @@ from grandag.methods.storage import load
 from grandag.parameters import ParameterError
 from grandag.progress import Listener
 from grandag.serve.workspace import FitRecord, TableRecord, data_file
-from grandag.table import Table, as_table, rows_of, spread
+from grandag.table import Table, as_table, spread
 from grandag.writing import replacing, replacing_directory, write_text
 
 if TYPE_CHECKING:
@@ -134,13 +134,13 @@ def _write(
     from grandag.report.facts import FitSummary, headline
     from grandag.report.files import write_confidence, write_results
 
+    some = table.take(spread(len(table.values), _ROWS))
     with replacing(directory / "rows.npy") as stream:
-        rows = rows_of(table.values, spread(len(table.values), _ROWS))
-        np.save(stream, rows, allow_pickle=False)
+        np.save(stream, np.asarray(some.values, dtype=np.float64), allow_pickle=False)
     summary = FitSummary(model, job["table"]["name"], seconds)
     write_results(summary, directory / "result", None if refits is None else lambda new: write_confidence(refits, new))
     causal = model.learned_.model
-    score = None if causal is None else float(causal.log_prob(rows).mean())
+    score = None if causal is None else float(causal.log_prob(some).mean())
     return {"headline": headline(summary.facts), "n_concerns": len(model.learned_.concerns), "score": score}
 
 

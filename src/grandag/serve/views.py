@@ -16,12 +16,15 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 
 from grandag import datasets
 from grandag.drawing import BOX_HEIGHT, picture
 from grandag.graph import GraphError, as_graph, read_graph, to_networkx
 from grandag.incoming import read_array
+from grandag.kinds import LABELLED, ColumnKind, label_of
 from grandag.knowledge import Knowledge
+from grandag.learned import Learned
 from grandag.methods.registry import METHODS, find, options_of
 from grandag.methods.storage import load
 from grandag.metrics import edge_differences, score
@@ -29,7 +32,7 @@ from grandag.model import CausalModel
 from grandag.overview import clusters, is_readable, neighbourhood, strongest_part
 from grandag.parameters import boolean, word_of
 from grandag.report.facts import FitSummary
-from grandag.report.partial_effects import partial_effect
+from grandag.report.partial_effects import has_bars, label_effect, partial_effect
 from grandag.serve.workspace import TableRecord, Workspace, WorkspaceError
 from grandag.showing import edge_table, explanations
 from grandag.table import TableError, suggestion
@@ -113,6 +116,7 @@ def fit_view(workspace: Workspace, number: int) -> dict[str, Any]:
             "parameters": {name: word_of(value) for name, value in facts["parameters"].items() if name != "knowledge"},
             "has_model": model.learned_.model is not None,
             "observed": _observed(model.learned_.values.get("observed"), facts["nodes"]),
+            "labels": {name: list(column.labels) for name, column in _labelled(model.learned_)},
             "clusters": [] if is_readable(model.graph_) else _clusters(model.graph_),
         }
     )
@@ -165,7 +169,10 @@ def _shapes(graph: nx.DiGraph[str], caption: str, width_by: str) -> dict[str, An
 
 
 def curve(workspace: Workspace, number: int, source: str, target: str) -> dict[str, Any]:
-    """The effect of a cause on its effect by the fitted conditional, with rows of the table beside it."""
+    """The effect of a cause on its effect by the fitted conditional, with rows of the table beside it.
+
+    Of labels, the mean of the effect or the probabilities of its labels for each of them.
+    """
     workspace.finished(number)
     model = _model(workspace.model_file(number)).learned_.model
     if model is None:
@@ -176,7 +183,7 @@ def curve(workspace: Workspace, number: int, source: str, target: str) -> dict[s
     if not model.adjacency[i, j]:
         raise WorkspaceError(f"There is no edge between {source!r} and {target!r}.")
     rows = read_array(workspace.fit_directory(number) / "rows.npy")
-    found = partial_effect(model, rows, i, j)
+    found = label_effect(model, rows, i, j) if has_bars(model, i, j) else partial_effect(model, rows, i, j)
     values = {name: np.asarray(value).tolist() for name, value in found._asdict().items()}
     return _plain({"source": model.names[i], "target": model.names[j], **values})
 
@@ -187,8 +194,17 @@ def _place(model: CausalModel, name: str) -> int:
     return model.names.index(name)
 
 
-def changes(workspace: Workspace, number: int, values: Mapping[str, float], *, with_interval: bool) -> dict[str, Any]:
-    """What setting some variables does to all: means before and after, and both distributions."""
+def _labelled(learned: Learned | CausalModel) -> list[tuple[str, ColumnKind]]:
+    """The variables with labels."""
+    columns = zip(learned.names, learned.columns, strict=True)
+    return [(name, column) for name, column in columns if column.kind in LABELLED]
+
+
+def changes(workspace: Workspace, number: int, values: Mapping[str, Any], *, with_interval: bool) -> dict[str, Any]:
+    """What setting some variables does to all: means before and after, and both distributions.
+
+    A variable with labels is one variable for each, which is 0 or 1.
+    """
     workspace.finished(number)
     model = _model(workspace.model_file(number)).learned_.model
     if model is None:
@@ -203,12 +219,18 @@ def changes(workspace: Workspace, number: int, values: Mapping[str, float], *, w
         before, after = model.sample(_DRAWS, 0), model.intervene(values).sample(_DRAWS, 0)
     said = dict.fromkeys(str(warning.message) for warning in caught)
     variables = []
-    for name, row in table.to_dict(orient="index").items():
-        scale = float(before[name].std())
-        pair = {"before": before[name].to_numpy(), "after": after[name].to_numpy()}
-        is_set = name in values
-        variables.append({"name": name, "is_set": is_set, "scale": scale, "means": row, **_histograms(pair)})
+    indicators = {f"{name}={label}": (name, label) for name, column in _labelled(model) for label in column.labels}
+    for entry, row in table.to_dict(orient="index").items():
+        name, label = indicators.get(entry, (entry, None))
+        pair = {"before": _values(before[name], label), "after": _values(after[name], label)}
+        scale = float(pair["before"].std())
+        variables.append({"name": entry, "is_set": name in values, "scale": scale, "means": row, **_histograms(pair)})
     return _plain({"variables": variables, "n_refits": len(refits) if len(refits) > 1 else 0, "warnings": list(said)})
+
+
+def _values(column: pd.Series, label: str | None) -> np.ndarray:
+    """Numbers, or whether they are a label."""
+    return column.to_numpy() if label is None else np.array([float(label_of(value) == label) for value in column])
 
 
 def _histograms(samples: Mapping[str, np.ndarray]) -> dict[str, Any]:

@@ -27,6 +27,13 @@ export function twoHistograms(variable, { width = 220, height = 70 } = {}) {
   return make("svg", { class: "two", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label }, make("g", { class: "after" }, bars), make("path", { class: "before", d: line }));
 }
 
+/** The effect of labels: a line for each value of the cause, a column for each label of the effect, or its mean. */
+export function labelTable(found) {
+  const heads = found.labels.map((label) => make("th", { scope: "col" }, label === "" ? `mean of ${found.target}` : `${found.target} = ${label}`));
+  const line = (place, row) => make("tr", {}, make("th", { scope: "row" }, place), found.height[row].map((value) => make("td", { class: "number" }, shown(value))));
+  return make("div", { class: "scroll curve" }, make("table", {}, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, found.source), heads)), make("tbody", {}, found.places.map(line))));
+}
+
 /** The curve of an edge with its band, and rows of the table. */
 export function curveChart(curve, { width = 280, height = 150 } = {}) {
   const left = 6;

@@ -2,7 +2,7 @@
 
 import { arrow, choice, counted, fill, make, shown } from "./elements.js";
 import { ask } from "./server.js";
-import { curveChart } from "./charts.js";
+import { curveChart, labelTable } from "./charts.js";
 import { Canvas, boxGroup, edgeName, lineGroup, straight } from "./drawing.js";
 import { edit, knownOf } from "./knowledge.js";
 import { progressLine } from "./fits.js";
@@ -69,7 +69,7 @@ export function graphPart(root, app) {
     if (!view.has_model) return;
     const found = await curve(edge);
     if (!place.isConnected) return;
-    fill(place, found.error ? make("p", { class: "note" }, found.error) : [make("small", {}, `Effect of ${found.source} on ${found.target}`), curveChart(found)]);
+    fill(place, found.error ? make("p", { class: "note" }, found.error) : [make("small", {}, `Effect of ${found.source} on ${found.target}`), found.places ? labelTable(found) : curveChart(found)]);
   }
 
   function describeNode(name) {

@@ -22,12 +22,30 @@ export function whatIfPart(root, app) {
       id: "set-variable",
       onchange: (event) => {
         if (event.target.value === "") return;
-        values.set(event.target.value, view.observed[event.target.value][3]);
+        values.set(event.target.value, view.labels[event.target.value]?.at(-1) ?? view.observed[event.target.value][3]);
         controls();
         later(0);
       },
     });
-    fill(sliders, [...values].map(([name]) => slider(name)), make("div", { class: "field" }, make("label", { for: "set-variable" }, "Variable to set from outside"), add));
+    fill(sliders, [...values].map(([name]) => (view.labels[name] ? labels(name) : slider(name))), make("div", { class: "field" }, make("label", { for: "set-variable" }, "Variable to set from outside"), add));
+  }
+
+  function setting(name, ...inputs) {
+    const remove = () => {
+      values.delete(name);
+      controls();
+      later(0);
+    };
+    return make("div", { class: "slider" }, make("strong", {}, name), inputs,
+      make("button", { type: "button", class: "plain", "aria-label": `Leave ${name} alone`, onclick: remove }, "Remove"));
+  }
+
+  function labels(name) {
+    const set = (event) => {
+      values.set(name, event.target.value);
+      later(0);
+    };
+    return setting(name, choice(view.labels[name].map((label) => [label, label]), values.get(name), { "aria-label": `Set ${name}`, "data-variable": name, onchange: set }));
   }
 
   function slider(name) {
@@ -42,13 +60,7 @@ export function whatIfPart(root, app) {
     };
     range.addEventListener("input", () => set(Number(range.value), number));
     number.addEventListener("input", () => number.value !== "" && set(Number(number.value), range));
-    const remove = () => {
-      values.delete(name);
-      controls();
-      later(0);
-    };
-    return make("div", { class: "slider" }, make("strong", {}, name), range, number, make("small", {}, `the table has ${shown(low)} to ${shown(high)}`),
-      make("button", { type: "button", class: "plain", "aria-label": `Leave ${name} alone`, onclick: remove }, "Remove"));
+    return setting(name, range, number, make("small", {}, `the table has ${shown(low)} to ${shown(high)}`));
   }
 
   function later(milliseconds) {
