@@ -81,8 +81,8 @@ IMPORTS = {
     "reproduction": "datasets drawing executors graph methods metrics report simulate table tuning version wording "
     "writing",
     "resampling": "diagnostics executors graph knowledge learned parameters progress table wording",
-    "serve": "datasets drawing graph incoming knowledge learned methods metrics model overview parameters progress "
-    "reading report resampling showing simulate table writing",
+    "serve": "datasets drawing graph incoming kinds knowledge learned methods metrics model overview parameters "
+    "progress reading report resampling showing simulate table writing",
     "showing": "overview wording",
     "simulate": "blas graph interventions parameters table version wording writing",
     "table": "imputation incoming kinds",
