@@ -284,8 +284,8 @@ class CausalModel:
     ) -> pd.DataFrame:
         """The means of all variables before and after an intervention on one or more, and by how much they change.
 
-        A variable with labels has a row for each, with its probability, as in `mean`. `resamples` are models of the same
-        variables fitted to resampled data: `low` and `high` hold the middle `level` of their changes.
+        A variable with labels has a row for each, with its probability, as in `mean`. `resamples` are models of the
+        same variables fitted to resampled data: `low` and `high` hold the middle `level` of their changes.
 
         Example:
             >>> from grandag import CAM, datasets
