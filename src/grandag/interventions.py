@@ -48,6 +48,15 @@ class Regimes:
         """(n,) bool, the rows that do not target a variable: those that say how it follows from its parents."""
         return np.asarray(~self.targets[self.of_row, variable])
 
+    @property
+    def free(self) -> np.ndarray:
+        """(n, d) bool, `are_free` of every variable."""
+        return np.asarray(~self.targets[self.of_row])
+
+    def n_free(self, variable: int) -> int:
+        """The number of rows that do not target a variable."""
+        return int(self.counts[~self.targets[:, variable]].sum())
+
     def take(self, rows: np.ndarray) -> Regimes:
         """Those of some of the rows, by number."""
         return replace(self, of_row=self.of_row[rows])
