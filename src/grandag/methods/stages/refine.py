@@ -82,6 +82,7 @@ def kept_edges(
         required=knowledge.required,
         rng=rng,
         n_threads=int(effective_n_jobs(config.n_jobs)),
+        are_free=None if table.regimes is None else table.regimes.free,
     )
 
 
