@@ -32,7 +32,7 @@ from grandag.engine.training import (
     fill_adjacency,
     fill_column_slope,
     fill_likelihood_gradient,
-    first_network,
+    first_variable,
     load_batch,
     mean_log_likelihood,
     update_components,
@@ -466,7 +466,7 @@ def test_threads_give_the_same_bits(rng, n_threads):
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
 def test_threads_have_networks_of_about_the_same_work(rng, n_threads):
     networks = new_networks(rng, d=24, mask=np.triu(np.ones((24, 24), dtype=bool), 1))  # 0, 1, 2, ... open inputs
-    firsts = [first_network(networks, thread, n_threads) for thread in range(n_threads + 1)]
+    firsts = [first_variable(networks, thread, n_threads) for thread in range(n_threads + 1)]
     work = networks.n_inputs + networks.shape.n_units
     shares = [work[first:last].sum() for first, last in pairwise(firsts)]
     assert (firsts[0], firsts[-1]) == (0, 24)

@@ -183,7 +183,7 @@ def train(
         ended, n_done, h, batches = trainer.run(subproblem.objective(), n)
         done += n_done
         value = float(mean_log_likelihood(networks, held_out, n_threads).mean())
-        n_edges = int(networks.n_inputs.sum())
+        n_edges = networks.n_edges
         multipliers = subproblem.multipliers
         per_row = d * batches, d * value
         trace.append(Trace(done - 1, h, multipliers.lagrange_multiplier, multipliers.penalty, *per_row, n_edges))
