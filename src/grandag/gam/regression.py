@@ -4,7 +4,8 @@
 
 minimised over the logarithms of the smoothing parameters by Newton's method with exact derivatives. Everything is
 computed from cross-products of the columns of the bases: after one pass over the rows, a regression of any column on
-any others costs the same for any number of rows. This is the model, criterion and test of R's mgcv for
+any others costs the same for any number of rows. Under interventions a column is regressed in the rows that leave it
+alone: the cross-products of all rows less those of the regimes that target it. This is the model, criterion and test of R's mgcv for
 gam(y ~ s(x1) + s(x2) ...), on which CAM's pruning and search rest.
 """
 
@@ -13,7 +14,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,8 @@ _MAX_NEWTON = 100
 _SEARCH_TOLERANCE = 1e-7
 _ROUNDING = 1e-10
 _TOLERANCE = 1e-7
+_MOST_BYTES = 2**28
+"""Of the cross-products of parts of the rows that are kept."""
 
 
 def basis_size(n_rows: int, n_parents: int) -> int:
@@ -58,7 +61,8 @@ class SplineTable:
     """A table with the bases of all its columns and their one matrix of cross-products.
 
     Args:
-        X: An array, or a pandas or polars data frame, without missing values or constant columns.
+        X: An array, or a pandas or polars data frame, without missing values or constant columns; or a `Table`, which
+            may have interventions.
         depends_on_units: Whether the search for smoothing parameters ends where mgcv's does, which depends on the unit
             of the target. Otherwise it ends where mgcv's would if all columns had variance 1.
 
@@ -76,8 +80,10 @@ class SplineTable:
         for j in np.flatnonzero(constant_columns(table.values)):
             raise TableError(f"Column {table.names[j]!r} is constant: leave it out, no curve can depend on it.")
         self.values, self.names, self.depends_on_units = table.values, table.names, depends_on_units
+        self.regimes = table.regimes
         self.n_rows, self.n_columns = self.values.shape
         self._products: dict[int, _Products] = {}
+        self._parts: dict[tuple[int, bytes], _Products] = {}
 
     def column(self, column: str | int) -> int:
         """The number of a column, given its name or its number."""
@@ -90,54 +96,102 @@ class SplineTable:
         return self._products[k]
 
     def regress(
-        self, target: str | int, parents: Sequence[str | int], log_smoothing: np.ndarray | None = None
+        self,
+        target: str | int,
+        parents: Sequence[str | int],
+        log_smoothing: np.ndarray | None = None,
+        *,
+        regimes: np.ndarray | None = None,
     ) -> AdditiveFit:
         """The regression of one column on others (names or numbers).
 
         With `log_smoothing`, usually from a fit of nearly the same parents, the search starts there and takes a
-        fraction of the time; it may end in another minimum of the criterion than mgcv's.
+        fraction of the time; it may end in another minimum of the criterion than mgcv's. In a table with interventions
+        it is that of the rows that leave the target alone, or of those of some `regimes`, a mask of them.
         """
-        inputs = tuple(self.column(parent) for parent in parents)
+        inputs, own = tuple(self.column(parent) for parent in parents), self.column(target)
+        if self.regimes is not None and regimes is None:
+            regimes = ~self.regimes.targets[:, own]
         with one_blas_thread():
-            products = self.products(basis_size(self.n_rows, len(parents)))
-            return _fit(self, products, self.column(target), inputs, log_smoothing)
+            return _fit(self, self._products_of(regimes, len(parents)), own, inputs, log_smoothing)
+
+    def _products_of(self, regimes: np.ndarray | None, n_parents: int) -> _Products:
+        """Those of the rows of some regimes, for regressions on so many parents."""
+        if self.regimes is None or regimes is None or regimes.all():
+            return self.products(basis_size(self.n_rows, n_parents))
+        is_used = regimes[self.regimes.of_row]
+        k = basis_size(int(is_used.sum()), n_parents)
+        key = k, regimes.tobytes()
+        if key not in self._parts:
+            whole = self.products(k)
+            if whole.gram.nbytes * len(self._parts) > _MOST_BYTES:
+                self._parts.clear()
+            self._parts[key] = whole.part(self.values, is_used)
+        return self._parts[key]
 
 
 @dataclass(frozen=True)
 class _Products:
-    """Bases of all columns, and the mean over rows of products of their functions."""
+    """Bases of all columns, and the covariances of their functions over some rows."""
 
     bases: tuple[SplineBasis, ...]
     starts: np.ndarray  # (d + 1,) where the functions of each column start
     gram: np.ndarray
     penalty: np.ndarray  # by function
+    n_rows: int
+    means: np.ndarray  # by function; 0 over the rows that the bases were made from
+    is_part: bool = False  # of those rows
 
     @classmethod
     def of(cls, values: np.ndarray, k: int, block: int = 8192) -> _Products:
         bases = tuple(spline_basis(column, k) for column in values.T)
         starts = np.cumsum([0, *(len(basis.penalty) for basis in bases)])
-        gram = np.zeros((starts[-1], starts[-1]))
-        for start in range(0, len(values), block):
-            rows = values[start : start + block]
-            design = np.hstack([basis(rows[:, j]) for j, basis in enumerate(bases)])
-            gram += design.T @ design
-        return cls(bases, starts, gram / len(values), np.concatenate([basis.penalty for basis in bases]))
+        gram, n = _sums(bases, values, block)[0], len(values)
+        penalty = np.concatenate([basis.penalty for basis in bases])
+        return cls(bases, starts, gram / n, penalty, n, np.zeros(len(penalty)))
 
-    def problem(self, target: int, parents: tuple[int, ...], n: int, *, depends_on_units: bool = True) -> _Problem:
+    def part(self, values: np.ndarray, is_used: np.ndarray) -> _Products:
+        """Those of some of the rows, given those of all: by the sums over rows that are used, or by those left out."""
+        n, all_but = int(is_used.sum()), int(is_used.sum()) > len(values) / 2
+        gram, sums = _sums(self.bases, values[~is_used if all_but else is_used])
+        if all_but:
+            gram, sums = self.n_rows * self.gram - gram, -sums
+        means = sums / n
+        return replace(self, gram=gram / n - np.outer(means, means), n_rows=n, means=means, is_part=True)
+
+    def problem(self, target: int, parents: tuple[int, ...], *, depends_on_units: bool = True) -> _Problem:
         """The regression of one column on others. The last function of a column is the column itself, standardised."""
         functions = [np.arange(self.starts[parent], self.starts[parent + 1]) for parent in parents]
         columns = np.concatenate([np.zeros(0, dtype=int), *functions])
-        variance = self.bases[target].functions.scale ** 2
+        line = self.starts[target + 1] - 1
+        deviation = math.sqrt(self.gram[line, line]) if self.is_part else 1.0
+        variance = (deviation * self.bases[target].functions.scale) ** 2
         return _Problem(
             self.gram[np.ix_(columns, columns)],
-            self.gram[columns, self.starts[target + 1] - 1],
+            self.gram[columns, line] / deviation,
             self.penalty[columns],
             np.repeat(np.arange(len(parents)), [len(positions) for positions in functions]),
             tuple(self.bases[parent] for parent in parents),
-            n,
+            self.n_rows,
             variance,
             variance if depends_on_units else 1.0,
         )
+
+    def means_of(self, column: int) -> np.ndarray:
+        """The means of a column's functions."""
+        return self.means[self.starts[column] : self.starts[column + 1]]
+
+
+def _sums(bases: Sequence[SplineBasis], values: np.ndarray, block: int = 8192) -> tuple[np.ndarray, np.ndarray]:
+    """Sums over rows of products of all functions, and of the functions."""
+    size = sum(len(basis.penalty) for basis in bases)
+    gram, sums = np.zeros((size, size)), np.zeros(size)
+    for start in range(0, len(values), block):
+        rows = values[start : start + block]
+        design = np.hstack([basis(rows[:, j]) for j, basis in enumerate(bases)])
+        gram += design.T @ design
+        sums += design.sum(axis=0)
+    return gram, sums
 
 
 @dataclass(frozen=True, repr=False)
@@ -154,12 +208,17 @@ class AdditiveFit:
     def __repr__(self) -> str:
         names = self.table.names
         terms = " + ".join(f"s({names[parent]})" for parent in self.parents) or "1"
-        return f"<AdditiveFit: {names[self.target]} ~ {terms}, {self.table.n_rows:,} rows>"
+        return f"<AdditiveFit: {names[self.target]} ~ {terms}, {self.n_rows:,} rows>"
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows it was fitted to."""
+        return self.products.n_rows
 
     @property
     def k(self) -> int:
         """Rank of the bases, before a column with few distinct values lowers it."""
-        return basis_size(self.table.n_rows, len(self.parents))
+        return basis_size(self.n_rows, len(self.parents))
 
     @property
     def residual_df(self) -> float:
@@ -179,12 +238,12 @@ class AdditiveFit:
     @property
     def residual_variance(self) -> float:
         """Sum of squared residuals over n - 1, in squared units of the target: what CAM's score takes the log of."""
-        n = self.table.n_rows
+        n = self.n_rows
         return float(self.solution.rss * self.solution.problem.variance * n / (n - 1))
 
     @property
     def _relative_sigma2(self) -> float:
-        return float(self.table.n_rows * self.solution.rss / self.solution.free)
+        return float(self.n_rows * self.solution.rss / self.solution.free)
 
     @functools.cached_property
     def edf(self) -> np.ndarray:
@@ -215,7 +274,7 @@ class AdditiveFit:
 
     def _p_value(self, term: int) -> float:
         part = self._columns(term)
-        beta = self.solution.beta[part] * math.sqrt(self.table.n_rows)
+        beta = self.solution.beta[part] * math.sqrt(self.n_rows)
         rank = min(len(beta), float(self.edf1[term]))
         return smooth_p_value(beta, self._relative_sigma2 * self.solution.V[part, part], rank, self.residual_df)
 
@@ -227,8 +286,8 @@ class AdditiveFit:
         """s_j(x) for a parent, and its standard error, in the units of the target."""
         parent = self.table.column(parent)
         term = self.parents.index(parent)
-        part, design = self._columns(term), self.products.bases[parent](x)
-        variance = np.einsum("ij,jk,ik->i", design, self.solution.V[part, part], design) / self.table.n_rows
+        part, design = self._columns(term), self.products.bases[parent](x) - self.products.means_of(parent)
+        variance = np.einsum("ij,jk,ik->i", design, self.solution.V[part, part], design) / self.n_rows
         values = math.sqrt(self.solution.problem.variance) * design @ self.solution.beta[part]
         return np.asarray(values), np.sqrt(self.sigma2 * variance)
 
@@ -236,13 +295,15 @@ class AdditiveFit:
         """s_j as a function of its own, which keeps nothing of the table but the knots."""
         parent = self.table.column(parent)
         part = self._columns(self.parents.index(parent))
-        unit = math.sqrt(self.solution.problem.variance)
-        return self.products.bases[parent].combine(unit * self.solution.beta[part])
+        coefficients = math.sqrt(self.solution.problem.variance) * self.solution.beta[part]
+        curve = self.products.bases[parent].combine(coefficients)
+        return replace(curve, intercept=curve.intercept - float(self.products.means_of(parent) @ coefficients))
 
     @property
     def intercept(self) -> float:
         """The mean of the target."""
-        return self.products.bases[self.target].functions.centre
+        functions = self.products.bases[self.target].functions
+        return functions.centre + functions.scale * float(self.products.means_of(self.target)[-1])
 
     def predict(self, values: np.ndarray) -> np.ndarray:
         """The regression at rows with the table's columns."""
@@ -526,7 +587,7 @@ def _ratio(sizes: np.ndarray) -> float:
 def _fit(
     table: SplineTable, products: _Products, target: int, parents: tuple[int, ...], start: np.ndarray | None
 ) -> AdditiveFit:
-    problem = products.problem(target, parents, table.n_rows, depends_on_units=table.depends_on_units)
+    problem = products.problem(target, parents, depends_on_units=table.depends_on_units)
     if not parents:
         rho, solution = np.zeros(0), _solve(problem, np.zeros(0))
     elif start is None:
