@@ -14,9 +14,9 @@ constants as their densities need; the rows of parameters are as long as the lon
 A batch has one row per column of the table, then a row of ones and a row of zeros; inner loops run along it, over the
 rows of the table.
 
-Under interventions (`Division`) the last column of the table is the number of each row's regime, which no network reads.
-The first d networks are those of the variables, in their order; a variable may have further ones, each for the rows of
-some regimes, with the same inputs.
+Under interventions (`Division`) the last column of the table is the number of each row's regime, and no network reads
+it. The first d networks are those of the variables, in their order; a variable may have further ones, each for the rows
+of some regimes, with the same inputs.
 """
 
 from __future__ import annotations

@@ -236,31 +236,35 @@ def iterate(thread, n_threads, worker, networks, state, rows, batch_size, object
             h = constraint(networks, state, thread, n_threads)
         draw_rows(worker.generator, worker.permutation, batch_size)
         load_batch(rows, worker.permutation[:batch_size], worker.workspace.batch)
-        multiplier = objective.lagrange_multiplier + objective.penalty * h
         for j in range(first, last):
-            if h > 0:
-                pull = -objective.sparsity * batch_size
-                fill_column_slope(networks, state, -multiplier / scale, pull, j, worker.column_slope)
-            state.log_likelihood[j] = 0
-            k = j
-            while k >= 0:
-                state.log_likelihood[j] += fill_likelihood_gradient(
-                    networks, worker.workspace, worker.gradient, batch_size, k
-                )
-                if h > 0:
-                    add_connectivity_gradient(
-                        networks, left_of(state.left, k), worker.column_slope, worker.right, worker.gradient, k
-                    )
-                step(networks, state.mean_square, worker.gradient, -scale, objective.learning_rate, k)
-                k = networks.sizes[k, NEXT]
-            if objective.is_constrained:
-                mask_small(networks, state, objective.mask_threshold, j)
-                fill_adjacency(networks, state, j)
+            update_variable(networks, state, worker, batch_size, objective, h, scale, j)
         wait(state.barrier, n_threads)
         outcome = conclude(state.totals, state.log_likelihood, h, objective, thread)
         if outcome != FINISHED:
             return outcome
     return FINISHED
+
+
+@inlined
+def update_variable(networks, state, worker, batch_size, objective, h, scale, j):
+    """A step of all networks of variable j, and the mask of its inputs."""
+    if h > 0:
+        multiplier, pull = objective.lagrange_multiplier + objective.penalty * h, -objective.sparsity * batch_size
+        fill_column_slope(networks, state, -multiplier / scale, pull, j, worker.column_slope)
+    total = 0.0
+    k = j
+    while k >= 0:
+        total += fill_likelihood_gradient(networks, worker.workspace, worker.gradient, batch_size, k)
+        if h > 0:
+            add_connectivity_gradient(
+                networks, left_of(state.left, k), worker.column_slope, worker.right, worker.gradient, k
+            )
+        step(networks, state.mean_square, worker.gradient, -scale, objective.learning_rate, k)
+        k = networks.sizes[k, NEXT]
+    state.log_likelihood[j] = total
+    if objective.is_constrained:
+        mask_small(networks, state, objective.mask_threshold, j)
+        fill_adjacency(networks, state, j)
 
 
 @compiled
@@ -342,7 +346,7 @@ def fill_likelihood_gradient(networks, workspace, gradient, n_rows, j):
 
 @inlined
 def fill_output_slope(networks, workspace, outputs, gradient, n_rows, j):
-    """Derivatives of sum_b log p_j by theta and, in the gradient, by the constants; 0 by theta in rows that do not count.
+    """Derivatives of sum_b log p_j by theta, 0 in rows that do not count, and by the constants, in the gradient.
 
     The density sees the rows that count only, side by side.
     """
@@ -454,7 +458,7 @@ def step(networks, mean_squares, gradient, scale, learning_rate, j):
 
 @inlined
 def mask_small(networks, state, threshold, j):
-    """Mask the inputs of variable j that are at most the threshold in all of its networks; row j of `column` is lost."""
+    """Mask the inputs of variable j that no network of it has above the threshold; row j of `column` is lost."""
     column, first = row_of(state.column, j), state.n_kept[j] + 1
     k = networks.sizes[j, NEXT]
     while k >= 0:
@@ -481,7 +485,7 @@ def count_small(column, first, n_inputs, threshold):
 
 @compiled
 def drop_inputs(networks, mean_squares, A, column, first, threshold, j):
-    """Mask the inputs of a network from position `first` on with entries <= threshold; those that stay move together."""
+    """Mask inputs from position `first` on whose entry of `column` is <= threshold; those that stay move together."""
     shape, n, n_reads = shape_of(networks, j), networks.n_inputs[j], networks.sizes[j, READS]
     inputs, reads = row_of(networks.inputs, j), row_of(networks.reads, j)
     kept = np.zeros(n_reads + 1, np.int64)

@@ -4,9 +4,11 @@
 
 minimised over the logarithms of the smoothing parameters by Newton's method with exact derivatives. Everything is
 computed from cross-products of the columns of the bases: after one pass over the rows, a regression of any column on
-any others costs the same for any number of rows. Under interventions a column is regressed in the rows that leave it
-alone: the cross-products of all rows less those of the regimes that target it. This is the model, criterion and test of R's mgcv for
+any others costs the same for any number of rows. This is the model, criterion and test of R's mgcv for
 gam(y ~ s(x1) + s(x2) ...), on which CAM's pruning and search rest.
+
+Under interventions a column is regressed in the rows that leave it alone: with the cross-products of all rows, less
+those of the regimes that target it.
 """
 
 from __future__ import annotations

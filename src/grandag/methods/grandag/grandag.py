@@ -424,13 +424,14 @@ def _processes(
         listener(Progress("conditionals", 0, 1, n_edges=int(adjacency.sum())))
     fitted = fit_processes(table, adjacency, rng, int(effective_n_jobs(config.n_jobs)))
     model = CausalModel(table.names, adjacency, fitted.conditionals)
-    training = model.log_densities(table.values[spread_rows(fitted.rows)])
+    seen = table.take(spread_rows(fitted.rows))
+    training = _of_free_rows(model.log_densities(seen.values).to_numpy(), seen)
     held_out = float(np.nansum(fitted.left_out, axis=1).mean())
     return _Model(
         conditionals=fitted.conditionals,
         values={"held_out_log_likelihood": held_out},
         notes=_row_notes("The conditionals are", fitted.rows, len(table.values)),
-        concerns=tuple(overfitting_concerns(training.to_numpy(), fitted.left_out, table.names)),
+        concerns=tuple(overfitting_concerns(training, fitted.left_out, table.names)),
     )
 
 

@@ -95,7 +95,7 @@ def _regressions(
 ) -> Iterator[AdditiveFit | LikelihoodFit]:
     """The regressions of a variable: first that of all rows, or of those that leave it alone."""
     yield table.regress(j, parents)
-    regimes = table.regimes
+    regimes = table.regimes if isinstance(table, SplineTable) else None
     if isinstance(table, SplineTable) and regimes is not None and regimes.kind == "imperfect":
         for number in np.flatnonzero(regimes.targets[:, j] & (regimes.counts >= _ROWS_PER_PARENT * len(parents))):
             is_constant = constant_columns(table.values[regimes.of_row == number][:, [j, *parents]])
