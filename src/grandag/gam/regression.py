@@ -7,17 +7,17 @@ computed from cross-products of the columns of the bases: after one pass over th
 any others costs the same for any number of rows. This is the model, criterion and test of R's mgcv for
 gam(y ~ s(x1) + s(x2) ...), on which CAM's pruning and search rest.
 
-Under interventions a column is regressed in the rows that leave it alone: with the cross-products of all rows, less
-those of the regimes that target it.
+Of a table with interventions, cross-products are kept for each regime. The regression of a column is that of the rows
+that do not target it: their regimes' cross-products are summed, and centred.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -39,8 +39,6 @@ _MAX_NEWTON = 100
 _SEARCH_TOLERANCE = 1e-7
 _ROUNDING = 1e-10
 _TOLERANCE = 1e-7
-_MOST_BYTES = 2**28
-"""Of the cross-products of parts of the rows that are kept."""
 
 
 def basis_size(n_rows: int, n_parents: int) -> int:
@@ -83,18 +81,22 @@ class SplineTable:
             raise TableError(f"Column {table.names[j]!r} is constant: leave it out, no curve can depend on it.")
         self.values, self.names, self.depends_on_units = table.values, table.names, depends_on_units
         self.regimes = table.regimes
-        self.n_rows, self.n_columns = self.values.shape
+        self.n_rows, self.n_columns = (int(size) for size in self.values.shape)
         self._products: dict[int, _Products] = {}
-        self._parts: dict[tuple[int, bytes], _Products] = {}
 
     def column(self, column: str | int) -> int:
         """The number of a column, given its name or its number."""
         return column_number(self.names, column)
 
+    def n_free(self, column: int) -> int:
+        """The number of rows in the regressions of a column: those that do not target it."""
+        return self.n_rows if self.regimes is None else self.regimes.n_free(column)
+
     def products(self, k: int) -> _Products:
         """Bases of rank k and their cross-products, made when first needed."""
         if k not in self._products:
-            self._products[k] = _Products.of(self.values, k)
+            made = _Products.of(self.values, k) if self.regimes is None else _products_by_regime(self, k)
+            self._products[k] = made
         return self._products[k]
 
     def regress(
@@ -108,92 +110,126 @@ class SplineTable:
         """The regression of one column on others (names or numbers).
 
         With `log_smoothing`, usually from a fit of nearly the same parents, the search starts there and takes a
-        fraction of the time; it may end in another minimum of the criterion than mgcv's. In a table with interventions
-        it is that of the rows that leave the target alone, or of those of some `regimes`, a mask of them.
+        fraction of the time; it may end in another minimum of the criterion than mgcv's. Of a table with interventions,
+        `regimes` is a mask of those whose rows are used; by default those that do not target the column.
         """
-        inputs, own = tuple(self.column(parent) for parent in parents), self.column(target)
+        inputs, column = tuple(self.column(parent) for parent in parents), self.column(target)
         if self.regimes is not None and regimes is None:
-            regimes = ~self.regimes.targets[:, own]
+            regimes = ~self.regimes.targets[:, column]
         with one_blas_thread():
-            return _fit(self, self._products_of(regimes, len(parents)), own, inputs, log_smoothing)
+            products = self.products(basis_size(self._n_rows(regimes), len(parents)))
+            problem = products.problem(
+                column, inputs, self._n_rows(regimes), regimes, depends_on_units=self.depends_on_units
+            )
+            return _fit(self, products, problem, column, inputs, log_smoothing)
 
-    def _products_of(self, regimes: np.ndarray | None, n_parents: int) -> _Products:
-        """Those of the rows of some regimes, for regressions on so many parents."""
-        if self.regimes is None or regimes is None or regimes.all():
-            return self.products(basis_size(self.n_rows, n_parents))
-        is_used = regimes[self.regimes.of_row]
-        k = basis_size(int(is_used.sum()), n_parents)
-        key = k, regimes.tobytes()
-        if key not in self._parts:
-            whole = self.products(k)
-            if whole.gram.nbytes * len(self._parts) > _MOST_BYTES:
-                self._parts.clear()
-            self._parts[key] = whole.part(self.values, is_used)
-        return self._parts[key]
+    def _n_rows(self, regimes: np.ndarray | None) -> int:
+        """How many rows some regimes have."""
+        return self.n_rows if self.regimes is None or regimes is None else int(self.regimes.counts[regimes].sum())
 
 
 @dataclass(frozen=True)
 class _Products:
-    """Bases of all columns, and the covariances of their functions over some rows."""
+    """Bases of all columns, and the mean over rows of products of their functions."""
 
     bases: tuple[SplineBasis, ...]
     starts: np.ndarray  # (d + 1,) where the functions of each column start
     gram: np.ndarray
     penalty: np.ndarray  # by function
-    n_rows: int
-    means: np.ndarray  # by function; 0 over the rows that the bases were made from
-    is_part: bool = False  # of those rows
 
-    @classmethod
-    def of(cls, values: np.ndarray, k: int, block: int = 8192) -> _Products:
-        bases = tuple(spline_basis(column, k) for column in values.T)
-        starts = np.cumsum([0, *(len(basis.penalty) for basis in bases)])
-        gram, n = _sums(bases, values, block)[0], len(values)
-        penalty = np.concatenate([basis.penalty for basis in bases])
-        return cls(bases, starts, gram / n, penalty, n, np.zeros(len(penalty)))
+    @staticmethod
+    def of(values: np.ndarray, k: int) -> _Products:
+        bases, starts, penalty = _bases(values, k)
+        gram = np.zeros((starts[-1], starts[-1]))
+        for design in _designs(bases, values):
+            gram += design.T @ design
+        return _Products(bases, starts, gram / len(values), penalty)
 
-    def part(self, values: np.ndarray, is_used: np.ndarray) -> _Products:
-        """Those of some of the rows, given those of all: by the sums over rows that are used, or by those left out."""
-        n, all_but = int(is_used.sum()), int(is_used.sum()) > len(values) / 2
-        gram, sums = _sums(self.bases, values[~is_used if all_but else is_used])
-        if all_but:
-            gram, sums = self.n_rows * self.gram - gram, -sums
-        means = sums / n
-        return replace(self, gram=gram / n - np.outer(means, means), n_rows=n, means=means, is_part=True)
-
-    def problem(self, target: int, parents: tuple[int, ...], *, depends_on_units: bool = True) -> _Problem:
+    def problem(
+        self,
+        target: int,
+        parents: tuple[int, ...],
+        n: int,
+        regimes: np.ndarray | None,
+        *,
+        depends_on_units: bool = True,
+    ) -> _Problem:
         """The regression of one column on others. The last function of a column is the column itself, standardised."""
         functions = [np.arange(self.starts[parent], self.starts[parent + 1]) for parent in parents]
         columns = np.concatenate([np.zeros(0, dtype=int), *functions])
-        line = self.starts[target + 1] - 1
-        deviation = math.sqrt(self.gram[line, line]) if self.is_part else 1.0
-        variance = (deviation * self.bases[target].functions.scale) ** 2
+        line = self.bases[target].functions
+        moments = self.moments(np.append(columns, self.starts[target + 1] - 1), n, regimes)
+        variance = line.scale**2 * moments.variance
         return _Problem(
-            self.gram[np.ix_(columns, columns)],
-            self.gram[columns, line] / deviation,
+            moments.gram,
+            moments.cross / math.sqrt(moments.variance),
             self.penalty[columns],
             np.repeat(np.arange(len(parents)), [len(positions) for positions in functions]),
             tuple(self.bases[parent] for parent in parents),
-            self.n_rows,
+            n,
             variance,
             variance if depends_on_units else 1.0,
+            moments.means,
+            line.centre + line.scale * moments.mean,
         )
 
-    def means_of(self, column: int) -> np.ndarray:
-        """The means of a column's functions."""
-        return self.means[self.starts[column] : self.starts[column + 1]]
+    def moments(self, functions: np.ndarray, n: int, regimes: np.ndarray | None) -> _Moments:
+        """Those of some functions, the target's line last, over the n rows of some regimes: here, all of them."""
+        columns, line = functions[:-1], functions[-1]
+        gram, cross = self.gram[np.ix_(columns, columns)], self.gram[columns, line]
+        return _Moments(gram, cross, 1.0, np.zeros(len(columns)), 0.0)
 
 
-def _sums(bases: Sequence[SplineBasis], values: np.ndarray, block: int = 8192) -> tuple[np.ndarray, np.ndarray]:
-    """Sums over rows of products of all functions, and of the functions."""
-    size = sum(len(basis.penalty) for basis in bases)
-    gram, sums = np.zeros((size, size)), np.zeros(size)
+class _Moments(NamedTuple):
+    """Covariances (p, p) of functions of the parents and (p,) with the target's line; its variance; all the means."""
+
+    gram: np.ndarray
+    cross: np.ndarray
+    variance: float
+    means: np.ndarray
+    mean: float
+
+
+@dataclass(frozen=True)
+class _RegimeProducts(_Products):
+    """Sums of functions and of their products over the rows of each regime; `gram` is that of all rows."""
+
+    sums: np.ndarray  # (regimes, functions)
+    squares: np.ndarray  # (regimes, functions, functions)
+
+    def moments(self, functions: np.ndarray, n: int, regimes: np.ndarray | None) -> _Moments:
+        """Those of some functions, the target's line last, over the n rows of some regimes."""
+        used = np.ones(len(self.sums), dtype=bool) if regimes is None else regimes
+        means = self.sums[np.ix_(used, functions)].sum(axis=0) / n
+        gram = self.squares[np.ix_(used, functions, functions)].sum(axis=0) / n - np.outer(means, means)
+        return _Moments(gram[:-1, :-1], gram[:-1, -1], float(gram[-1, -1]), means[:-1], float(means[-1]))
+
+
+def _products_by_regime(table: SplineTable, k: int) -> _RegimeProducts:
+    """One pass over the rows of each regime, with bases that are those of all rows."""
+    assert table.regimes is not None
+    bases, starts, penalty = _bases(table.values, k)
+    sums = np.zeros((len(table.regimes.targets), starts[-1]))
+    squares = np.zeros((*sums.shape, starts[-1]))
+    for regime in range(len(sums)):
+        for design in _designs(bases, table.values[table.regimes.of_row == regime]):
+            sums[regime] += design.sum(axis=0)
+            squares[regime] += design.T @ design
+    return _RegimeProducts(bases, starts, squares.sum(axis=0) / table.n_rows, penalty, sums, squares)
+
+
+def _bases(values: np.ndarray, k: int) -> tuple[tuple[SplineBasis, ...], np.ndarray, np.ndarray]:
+    """The bases of all columns, where the functions of each start, and the penalties of all functions."""
+    bases = tuple(spline_basis(column, k) for column in values.T)
+    starts = np.cumsum([0, *(len(basis.penalty) for basis in bases)])
+    return bases, starts, np.concatenate([basis.penalty for basis in bases])
+
+
+def _designs(bases: Sequence[SplineBasis], values: np.ndarray, block: int = 8192) -> Iterator[np.ndarray]:
+    """The functions of all columns at blocks of rows."""
     for start in range(0, len(values), block):
         rows = values[start : start + block]
-        design = np.hstack([basis(rows[:, j]) for j, basis in enumerate(bases)])
-        gram += design.T @ design
-        sums += design.sum(axis=0)
-    return gram, sums
+        yield np.hstack([basis(rows[:, j]) for j, basis in enumerate(bases)])
 
 
 @dataclass(frozen=True, repr=False)
@@ -214,8 +250,8 @@ class AdditiveFit:
 
     @property
     def n_rows(self) -> int:
-        """How many rows it was fitted to."""
-        return self.products.n_rows
+        """The number of rows in the regression."""
+        return self.solution.problem.n
 
     @property
     def k(self) -> int:
@@ -288,7 +324,8 @@ class AdditiveFit:
         """s_j(x) for a parent, and its standard error, in the units of the target."""
         parent = self.table.column(parent)
         term = self.parents.index(parent)
-        part, design = self._columns(term), self.products.bases[parent](x) - self.products.means_of(parent)
+        part = self._columns(term)
+        design = self.products.bases[parent](x) - self.solution.problem.means[part]
         variance = np.einsum("ij,jk,ik->i", design, self.solution.V[part, part], design) / self.n_rows
         values = math.sqrt(self.solution.problem.variance) * design @ self.solution.beta[part]
         return np.asarray(values), np.sqrt(self.sigma2 * variance)
@@ -299,13 +336,12 @@ class AdditiveFit:
         part = self._columns(self.parents.index(parent))
         coefficients = math.sqrt(self.solution.problem.variance) * self.solution.beta[part]
         curve = self.products.bases[parent].combine(coefficients)
-        return replace(curve, intercept=curve.intercept - float(self.products.means_of(parent) @ coefficients))
+        return replace(curve, intercept=curve.intercept - float(self.solution.problem.means[part] @ coefficients))
 
     @property
     def intercept(self) -> float:
         """The mean of the target."""
-        functions = self.products.bases[self.target].functions
-        return functions.centre + functions.scale * float(self.products.means_of(self.target)[-1])
+        return self.solution.problem.mean
 
     def predict(self, values: np.ndarray) -> np.ndarray:
         """The regression at rows with the table's columns."""
@@ -331,6 +367,8 @@ class _Problem:
     n: int
     variance: float  # of the target
     unit: float  # its variance as far as the end of the search is concerned
+    means: np.ndarray  # (p,) of the functions: 0, unless there are interventions
+    mean: float  # of the target
 
     def kept(self, rho: np.ndarray) -> np.ndarray | None:
         """What is left of the penalties (p, p) beside the largest one, if they lose anything.
@@ -587,9 +625,13 @@ def _ratio(sizes: np.ndarray) -> float:
 
 
 def _fit(
-    table: SplineTable, products: _Products, target: int, parents: tuple[int, ...], start: np.ndarray | None
+    table: SplineTable,
+    products: _Products,
+    problem: _Problem,
+    target: int,
+    parents: tuple[int, ...],
+    start: np.ndarray | None,
 ) -> AdditiveFit:
-    problem = products.problem(target, parents, depends_on_units=table.depends_on_units)
     if not parents:
         rho, solution = np.zeros(0), _solve(problem, np.zeros(0))
     elif start is None:

@@ -87,12 +87,11 @@ def rows_to_ask(regimes: Regimes | None) -> np.ndarray | None:
     """
     if regimes is None:
         return None
-    are_free: np.ndarray = ~regimes.targets[regimes.of_row]
     if regimes.kind == "perfect":
-        return are_free
+        return regimes.free
     order = np.cumsum(regimes.targets, axis=0)  # the how manieth of its regimes is it?
     turn = np.where(regimes.targets, order, 0)[regimes.of_row]
-    return np.array([are_free, *(turn == place for place in range(1, int(order[-1].max()) + 1))])
+    return np.array([regimes.free, *(turn == place for place in range(1, int(order[-1].max()) + 1))])
 
 
 def kept_edges(
