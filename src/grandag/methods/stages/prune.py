@@ -2,19 +2,28 @@
 
 Each variable is regressed on smooth functions of all its parents; a parent stays if the p-value of its term is below
 the cutoff. Uses all rows, and is the pruning of CAM (Buehlmann, Peters, Ernest 2014).
+
+Under perfect interventions it uses the rows that leave the variable alone. Under imperfect ones a variable has a
+regression of its own in each regime that targets it, too: the p-value of a parent is the smallest of them all, times
+how many there are (Bonferroni), so that a parent stays which matters in any of them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from grandag.gam import LikelihoodTable, SplineTable
+from grandag.gam import AdditiveFit, LikelihoodFit, LikelihoodTable, SplineTable
 from grandag.parameters import boolean, parameter, probability
 from grandag.progress import Listener, Progress
+from grandag.table import constant_columns
 
 __all__ = ["PruneConfig", "PruneResult", "prune"]
+
+_ROWS_PER_PARENT = 9
+"""A regime with fewer rows cannot have the smallest basis, and is not asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,11 +79,25 @@ def prune(
     for j in range(d):
         parents = np.flatnonzero(adjacency[:, j])
         if len(parents):
-            fit = table.regress(j, parents.tolist())
-            p_values[parents, j], degrees_of_freedom[parents, j] = fit.p_values(), fit.edf
+            fits = list(_regressions(table, j, parents.tolist()))
+            smallest = np.min([fit.p_values() for fit in fits], axis=0)
+            p_values[parents, j], degrees_of_freedom[parents, j] = np.minimum(len(fits) * smallest, 1.0), fits[0].edf
             kept[parents, j] |= p_values[parents, j] < cutoff
         if listener is not None:
             listener(Progress("prune", j + 1, d, n_edges=int(kept[:, : j + 1].sum())))
     n_dropped, n_edges = int((adjacency & ~kept).sum()), int(adjacency.sum())
     note = f"Pruning dropped {n_dropped:,} of {n_edges:,} edges (p-value {cutoff:g} or more)."
     return PruneResult(kept, p_values, degrees_of_freedom, note)
+
+
+def _regressions(
+    table: SplineTable | LikelihoodTable, j: int, parents: list[int]
+) -> Iterator[AdditiveFit | LikelihoodFit]:
+    """The regressions of a variable: first that of all rows, or of those that leave it alone."""
+    yield table.regress(j, parents)
+    regimes = table.regimes if isinstance(table, SplineTable) else None
+    if isinstance(table, SplineTable) and regimes is not None and regimes.kind == "imperfect":
+        for number in np.flatnonzero(regimes.targets[:, j] & (regimes.counts >= _ROWS_PER_PARENT * len(parents))):
+            is_constant = constant_columns(table.values[regimes.of_row == number][:, [j, *parents]])
+            if not is_constant.any():
+                yield table.regress(j, parents, regimes=np.arange(len(regimes.targets)) == number)
