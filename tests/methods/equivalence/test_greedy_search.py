@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from grandag.graph import ancestors, is_acyclic, is_cpdag, members, restricted_class, to_cpdag, to_dag
-from grandag.methods.equivalence import greedy_search as module
+from grandag.methods.equivalence import operators as module
 from grandag.methods.equivalence.class_state import MOST_CLIQUES, ClassState
 from grandag.methods.equivalence.ges import GaussianScore
-from grandag.methods.equivalence.greedy_search import PHASES, CachedScore, Limits, _Phase, greedy_search
+from grandag.methods.equivalence.greedy_search import _Phase, greedy_search
+from grandag.methods.equivalence.local_score import CachedScore
+from grandag.methods.equivalence.operators import PHASES, Limits
 from grandag.methods.stages.linear_gaussian import moments
 from tests.methods.linear import linear_data
 

@@ -12,7 +12,8 @@ from grandag.graph import to_dag, undirected_part
 from grandag.knowledge import Masks
 from grandag.learned import Learned
 from grandag.methods.equivalence.class_state import MOST_CLIQUES
-from grandag.methods.equivalence.greedy_search import CachedScore, Step, greedy_search
+from grandag.methods.equivalence.greedy_search import Step, greedy_search
+from grandag.methods.equivalence.local_score import CachedScore
 from grandag.parameters import boolean, count, optional, parameter
 from grandag.progress import Listener
 

@@ -23,7 +23,7 @@ from grandag.knowledge import Masks
 from grandag.learned import Learned
 from grandag.methods.equivalence.class_search import SearchConfig, search_class
 from grandag.methods.equivalence.conditioning import conditional_variance, conditional_variances, variance_ratios
-from grandag.methods.equivalence.greedy_search import CachedScore
+from grandag.methods.equivalence.local_score import CachedScore
 from grandag.methods.equivalence.mixed import MixedScore
 from grandag.methods.estimator import StructureLearner, estimator
 from grandag.methods.stages.family_conditionals import FamilyConditional, family_conditionals
