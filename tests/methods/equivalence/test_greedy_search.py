@@ -13,20 +13,10 @@ from grandag.methods.equivalence.greedy_search import _Phase, greedy_search
 from grandag.methods.equivalence.local_score import CachedScore
 from grandag.methods.equivalence.operators import PHASES, Limits
 from grandag.methods.stages.linear_gaussian import moments
+from tests.graph.strategies import all_dags
 from tests.methods.linear import linear_data
 
 ALL = ("forward", "backward", "turning")
-
-
-def all_dags(d):
-    """Every DAG on d nodes, by brute force over the three states of each pair."""
-    pairs = [(i, j) for i in range(d) for j in range(i)]
-    for states in product(range(3), repeat=len(pairs)):
-        adjacency = np.zeros((d, d), dtype=bool)
-        for (i, j), state in zip(pairs, states, strict=True):
-            adjacency[i, j], adjacency[j, i] = state == 1, state == 2
-        if is_acyclic(adjacency):
-            yield adjacency
 
 
 def after_one_change(dag, phase):
