@@ -14,9 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from grandag.table import TableError, suggestion
+from grandag.incoming import TableError, suggestion
 
-__all__ = ["MIN_REGIME_ROWS", "OBSERVATIONAL", "SEPARATOR", "Regimes", "as_regimes"]
+__all__ = ["INTERVENTION_KINDS", "MIN_REGIME_ROWS", "OBSERVATIONAL", "SEPARATOR", "Regimes", "as_regimes"]
+
+INTERVENTION_KINDS = ("perfect", "imperfect")
+"""A perfect intervention replaces the mechanism of its target; an imperfect one changes it, and its parents stay."""
 
 MIN_REGIME_ROWS = 10
 """Below this a regime says nothing that noise could not."""
@@ -34,6 +37,7 @@ class Regimes:
 
     of_row: np.ndarray  # (n,) the number of its regime
     targets: np.ndarray  # (regimes, d) bool
+    kind: str = "perfect"  # one of INTERVENTION_KINDS
 
     @cached_property
     def counts(self) -> np.ndarray:
@@ -60,10 +64,24 @@ class Regimes:
         )
 
 
-def as_regimes(interventions: Iterable[Any], names: Sequence[str]) -> Regimes:
+def as_regimes(
+    interventions: Iterable[Any],
+    names: Sequence[str],
+    kind: str = "perfect",
+    *,
+    rows: np.ndarray | None = None,
+    to_learn_from: bool = True,
+) -> Regimes:
     """Regimes from one text per row: a target's name, several separated by `|`, or nothing.
 
     Regimes are numbered in the order of their first rows.
+
+    Args:
+        interventions: The texts.
+        names: The variables.
+        kind: One of `INTERVENTION_KINDS`.
+        rows: The numbers of the rows that are left, if some were dropped; regimes of none of them are forgotten.
+        to_learn_from: Refuse regimes of a few rows, and variables that were never left alone.
 
     >>> regimes = as_regimes([""] * 10 + ["b"] * 10 + ["b|a"] * 10, ["a", "b"])
     >>> regimes.titles(["a", "b"]), int(regimes.are_free(0).sum())
@@ -80,9 +98,18 @@ def as_regimes(interventions: Iterable[Any], names: Sequence[str]) -> Regimes:
     targets = np.zeros((len(numbers), len(names)), dtype=bool)
     for of_regime, number in numbers.items():
         targets[number, list(of_regime)] = True
-    regimes = Regimes(np.array(of_row, dtype=np.intp), targets)
-    _check(regimes, names)
+    regimes = Regimes(np.array(of_row, dtype=np.intp), targets, kind)
+    if rows is not None:
+        regimes = _in_use(regimes.take(rows))
+    if to_learn_from:
+        _check(regimes, names)
     return regimes
+
+
+def _in_use(regimes: Regimes) -> Regimes:
+    """Those that have a row."""
+    used, of_row = np.unique(regimes.of_row, return_inverse=True)
+    return replace(regimes, of_row=of_row, targets=regimes.targets[used])
 
 
 def _is_missing(entry: Any) -> bool:

@@ -247,7 +247,7 @@ class Learn(Protocol):
         config: Any,
         rng: np.random.Generator,
         listener: Listener | None,
-        held_out: np.ndarray | None,
+        held_out: Table | None,
     ) -> Learned:
         """Learn a graph."""
         ...

@@ -35,7 +35,7 @@ from grandag.graph import topological_order
 from grandag.kinds import LABELLED, ColumnKind
 from grandag.knowledge import Knowledge
 from grandag.learned import DoubtWarning, Learn, Learned, NotConvergedWarning, TrainingError
-from grandag.methods.registry import methods_that_take, name_of
+from grandag.methods.registry import methods_that_take, methods_that_take_interventions, name_of
 from grandag.methods.stages.explained import explained
 from grandag.methods.stages.linear_gaussian import LinearConditional
 from grandag.methods.storage import save
@@ -106,6 +106,9 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     learn: ClassVar[Learn]
     conditional: ClassVar[Any] = LinearConditional
     """The class of the conditionals that `learn` returns, or a union of classes; constant columns have their own."""
+    takes_interventions: ClassVar[frozenset[str]] = frozenset()
+    """Kinds of interventions that the method makes use of: "perfect", "imperfect". `learn` finds them in the `regimes`
+    of its tables."""
     takes: ClassVar[frozenset[str]] = frozenset({"continuous"})
     """Kinds of columns that the method makes use of. Counts, and labels that are numbers, as 0 and 1, it gets as plain
     numbers; columns of other labels are refused."""
@@ -150,21 +153,40 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         """The name of this method in the registry, as the command line knows it."""
         return name_of(self)
 
-    def fit(self, X: Any, y: Any = None, *, held_out: Any = None, listener: Listener | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        interventions: Any = None,
+        kind: str = "perfect",
+        held_out: Any = None,
+        listener: Listener | None = None,
+    ) -> Self:
         """Learn the graph of the columns of X.
 
         Args:
             X: The table: an array, a pandas or polars data frame.
             y: Ignored.
+            interventions: Which variables each row intervenes on: the name of a column of X, which is then no variable,
+                or a sequence of the same: the name of a target, several separated by `|`, or nothing. Default: none.
+            kind: "perfect" interventions cut a target off from its parents; after "imperfect" ones it depends on them
+                in another way.
             held_out: More rows, which decide when to stop and nothing else; a method that stops early then trains on
-                all of X instead of holding out a part of it. A method without early stopping never looks at them.
+                all of X instead of holding out a part of it. A method without early stopping never looks at them. They
+                have the column of interventions if X has one; otherwise they are observational.
             listener: Called with the progress of the fit.
         """
         values = {name: plain(value) for name, value in self.get_params(deep=False).items()}
         declared = parameters_of(type(self))
         check_parameters(values, {name: parameter.rule for name, parameter in declared.items()})
         check_unused(values, declared)
-        table = self._usable(as_table(X, missing=self.missing, kinds=self.kinds))
+        table = as_table(X, missing=self.missing, kinds=self.kinds, interventions=interventions, intervention_kind=kind)
+        table = self._usable(table)
+        if held_out is not None:
+            column = interventions if isinstance(interventions, str) else None
+            training = (table.names, table.columns, table.has_own_names, self.missing, type(self).__name__)
+            held_out = _like(held_out, *training, interventions=column, intervention_kind=kind)
         with announcing_compilation(), one_blas_thread(), self._listening(listener) as heard:
             if table.gaps is None:
                 learned = self._learn_from(table, values, held_out, heard)
@@ -186,6 +208,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
 
     def _usable(self, table: Table) -> Table:
         """The table as the method takes it: numbers in the place of labels that it cannot use."""
+        self._check_interventions(table)
         if set(table.kinds) <= self.takes:
             return table
         name, able = type(self).__name__, ", ".join(methods_that_take("categorical"))
@@ -193,7 +216,19 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         changed = [repr(table.names[j]) for j, kind in enumerate(table.kinds) if kind not in self.takes]
         return replace(usable, notes=(*table.notes, f"{name} takes for plain numbers: {some(changed)}."))
 
-    def _learn_from(self, table: Table, values: Mapping[str, Any], held_out: Any, listener: Listener | None) -> Learned:
+    def _check_interventions(self, table: Table) -> None:
+        """Refuse interventions that the method makes no use of."""
+        if table.regimes is None or table.regimes.kind in self.takes_interventions:
+            return
+        kind, able = table.regimes.kind, ", ".join(methods_that_take_interventions(table.regimes.kind))
+        raise TableError(
+            f"{type(self).__name__} cannot learn from {kind} interventions; methods that can are {able}. Or fit it to "
+            "the observational rows alone."
+        )
+
+    def _learn_from(
+        self, table: Table, values: Mapping[str, Any], held_out: Table | None, listener: Listener | None
+    ) -> Learned:
         """Learn from the columns that vary, then put in the others and what there is to know about the table."""
         is_constant = constant_columns(table.values)
         if is_constant.all():
@@ -201,9 +236,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         knowledge = Knowledge.of(self.knowledge).masks(table.names).without(is_constant, table.names)
         varying = table.select(~is_constant) if is_constant.any() else table
         if held_out is not None:
-            held_out = _like(
-                held_out, table.names, table.columns, table.has_own_names, self.missing, type(self).__name__
-            ).values[:, ~is_constant]
+            held_out = held_out.select(~is_constant)
         config = self.config_type()(**{name: values[name] for name in parameters_of(self.config_type())})
         learned = type(self).learn(varying, knowledge, config, self._generator(), listener, held_out)
         learned = learned.with_shares(explained(varying, learned.dag))
@@ -215,7 +248,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         return replace(learned, values=values, notes=notes, concerns=concerns)
 
     def _learn_from_gaps(
-        self, table: Table, values: Mapping[str, Any], held_out: Any, listener: Listener | None
+        self, table: Table, values: Mapping[str, Any], held_out: Table | None, listener: Listener | None
     ) -> Learned:
         """One fit to each of several completed tables: that in the middle of all, with the frequencies of its edges."""
         seeds = range(self.imputations)
@@ -508,10 +541,16 @@ class StochasticLearner(StructureLearner):
 
 
 def _like(
-    X: Any, names: tuple[str, ...], columns: Sequence[ColumnKind], has_own_names: bool, missing: str, estimator: str
+    X: Any,
+    names: tuple[str, ...],
+    columns: Sequence[ColumnKind],
+    has_own_names: bool,
+    missing: str,
+    estimator: str,
+    **interventions: Any,
 ) -> Table:
-    """The rows of X, checked to have the columns of the training table."""
-    table = as_table(X, missing=missing, kinds=columns or None, min_rows=1, min_columns=1)
+    """The rows of X, checked to have the columns of the training table, with their own interventions."""
+    table = as_table(X, missing=missing, kinds=columns or None, min_rows=1, min_columns=1, **interventions)
     if len(table.names) != len(names):
         raise TableError(
             f"X has {len(table.names)} features, but {estimator} is expecting {len(names)} features as input."

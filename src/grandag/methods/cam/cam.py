@@ -192,7 +192,7 @@ def learn(
     config: CamConfig,
     rng: np.random.Generator,
     listener: Listener | None,
-    held_out: np.ndarray | None,
+    held_out: Table | None,
 ) -> Learned:
     """Preselection, insertion of edges, pruning, and the regressions of the final graph."""
     allowed, required = knowledge

@@ -100,7 +100,7 @@ def learn(
     config: GesConfig,
     rng: np.random.Generator,
     listener: Listener | None,
-    held_out: np.ndarray | None,
+    held_out: Table | None,
 ) -> Learned:
     """The class with the best BIC that the greedy search finds, and the regressions of one of its DAGs."""
     if is_mixed(table.kinds):

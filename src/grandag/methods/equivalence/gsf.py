@@ -59,7 +59,7 @@ def learn(
     config: GsfConfig,
     rng: np.random.Generator,
     listener: Listener | None,
-    held_out: np.ndarray | None,
+    held_out: Table | None,
 ) -> Learned:
     """The class with the best generalised score that the greedy search finds, and regressions of one of its DAGs."""
     used = spread(len(table.values), config.max_rows)

@@ -73,7 +73,7 @@ def learn(
     config: ExactConfig,
     rng: np.random.Generator,
     listener: Listener | None,
-    held_out: np.ndarray | None,
+    held_out: Table | None,
 ) -> Learned:
     """The DAG with the best score or, where the score does not tell its DAGs apart, the class."""
     _announce(knowledge, config)

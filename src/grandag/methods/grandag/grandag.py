@@ -285,12 +285,13 @@ def learn(
     config: GraNDAGConfig,
     rng: np.random.Generator,
     listener: Listener | None,
-    held_out: np.ndarray | None,
+    held_out: Table | None,
 ) -> Learned:
     """The whole path from a table to a DAG with conditionals."""
     split_rng, neighbours_rng, train_rng, retrain_rng, refine_rng = rng.spawn(5)
     encoding = encode(table, densities_of(config.density, table, strict=False), standardise=config.standardise)
-    data = prepare(table, encoding, config.data(), split_rng, held_out)
+    unseen = None if held_out is None else held_out.values
+    data = prepare(table, encoding, config.data(), split_rng, unseen)
     n_threads = config.n_threads(len(table.names))
     selected = _select(data, config, neighbours_rng, listener, uses_held_out=held_out is None)
     mask = (selected.mask & knowledge.allowed) | knowledge.required

@@ -153,7 +153,7 @@ def learn(
     config: NotearsConfig,
     rng: np.random.Generator,
     listener: Listener | None,
-    held_out: np.ndarray | None,
+    held_out: Table | None,
 ) -> Learned:
     """Weights by continuous optimisation, thresholded; then least squares for the final graph."""
     neighbours_rng, _, _, refine_rng = rng.spawn(4)

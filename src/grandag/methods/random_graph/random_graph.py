@@ -91,7 +91,7 @@ def learn(
     config: RandomGraphConfig,
     rng: np.random.Generator,
     listener: Listener | None,
-    held_out: np.ndarray | None,
+    held_out: Table | None,
 ) -> Learned:
     """A random graph that obeys the background knowledge, with linear conditionals; all edges are equally strong."""
     drawn = random_graph(len(table.names), config.n_edges, rng)

@@ -94,7 +94,7 @@ def learn(
     config: ResitConfig,
     rng: np.random.Generator,
     listener: Listener | None,
-    held_out: np.ndarray | None,
+    held_out: Table | None,
 ) -> Learned:
     """The order, the parents of each variable, and their regressions."""
     used = spread(len(table.values), _MAX_ROWS[config.regression])
