@@ -20,6 +20,10 @@ edges there are, but for the gains of insertions. Sets of nodes are bits of whol
 
 Background knowledge narrows a class to the DAGs that it allows (`restricted_class`). Operators that would direct an
 edge against it, or after which no DAG is left, are not applied.
+
+With interventions the state is the interventional essential graph, and this is GIES (Hauser and Buehlmann 2012): a
+chain graph with chordal components as well, with the same operators, conditions and gains. All that differs is which
+edges of a class are directed.
 """
 
 from __future__ import annotations
@@ -68,15 +72,17 @@ def greedy_search(
     repeat: bool,
     max_parents: int | None = None,
     max_degree: int | None = None,
+    groups: np.ndarray | None = None,
     listener: Listener | None = None,
 ) -> Found:
     """The class that no operator of the phases improves, and how it was found.
 
     Starts from the required edges. `phases` are names in `PHASES`; with `repeat` they start again until a whole round
-    changes nothing. Required edges may exceed the limits on parents and on adjacent nodes.
+    changes nothing. Required edges may exceed the limits on parents and on adjacent nodes. Interventions tell the
+    direction of edges between different `groups` (d,), which are those of `target_groups`; None: there are none.
     """
-    start = restricted_class(required, allowed) if required.any() else required
-    state, steps = ClassState(start, allowed), list[Step]()
+    groups = np.zeros(len(allowed), dtype=np.int64) if groups is None else groups
+    state, steps = ClassState(_start(allowed, required, groups), allowed, groups), list[Step]()
     limits = Limits(*(len(allowed) if limit is None else limit for limit in (max_parents, max_degree)))
     kinds = [PHASES[phase](score, allowed, required, limits) for phase in phases]
     rounds = {state.digest(state.graph)}
@@ -87,6 +93,13 @@ def greedy_search(
         if not repeat or digest in rounds:
             return Found(state.graph, steps, state.is_cut)
         rounds.add(digest)
+
+
+def _start(allowed: np.ndarray, required: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """The class of the required edges."""
+    if not required.any():
+        return required
+    return restricted_class(required, allowed & (required | (groups[:, None] == groups)))
 
 
 _Entry = tuple[float, int, int, int, int]

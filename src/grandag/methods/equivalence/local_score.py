@@ -31,24 +31,29 @@ class OneMoreParent(Protocol):
 
 
 class CachedScore:
-    """A local score by sets of bits; every value is computed once."""
+    """A local score by sets of bits; every value is computed once.
 
-    def __init__(self, score: LocalScore) -> None:
-        self._score = score
-        self._many = score if isinstance(score, OneMoreParent) else None
-        self._known: list[dict[int, float]] = [{} for _ in range(score.n_variables)]
+    Of several scores, each is for one of the `groups` (d,) of nodes.
+    """
+
+    def __init__(self, *scores: LocalScore, groups: np.ndarray | None = None) -> None:
+        of_node = np.zeros(scores[0].n_variables, dtype=np.intp) if groups is None else groups
+        many = [score if isinstance(score, OneMoreParent) else None for score in scores]
+        self._scores, self._many = [scores[k] for k in of_node], [many[k] for k in of_node]
+        self._known: list[dict[int, float]] = [{} for _ in of_node]
 
     def __call__(self, node: int, parents: int) -> float:
         """The part of one node."""
         known = self._known[node]
         if parents not in known:
-            known[parents] = self._score.local(node, tuple(bits(parents)))
+            known[parents] = self._scores[node].local(node, tuple(bits(parents)))
         return known[parents]
 
     def gains(self, node: int, parents: int, candidates: np.ndarray) -> np.ndarray:
         """How much each of the candidates would add to the part of one node."""
-        if self._many is not None:
-            return self._many.gain_of_each(node, tuple(bits(parents)), candidates)
+        many = self._many[node]
+        if many is not None:
+            return many.gain_of_each(node, tuple(bits(parents)), candidates)
         before = self(node, parents)
         return np.array([self(node, parents | 1 << x) - before for x in candidates.tolist()])
 

@@ -106,10 +106,10 @@ def _p_value(fit: LikelihoodFit, other: int) -> float:
 class MixedScore:
     """The BIC of additive regressions with the families of their targets."""
 
-    def __init__(self, table: Table, penalty: float = 1.0) -> None:
+    def __init__(self, table: Table, penalty: float = 1.0, n_in_all: int | None = None) -> None:
         self.n_variables = len(table.names)
         self._regressions = LikelihoodTable(table.values, table.kinds)
-        self._price = penalty / 2 * math.log(len(table.values))
+        self._price = penalty / 2 * math.log(len(table.values) if n_in_all is None else n_in_all)
 
     def local(self, node: int, parents: tuple[int, ...]) -> float:
         """log L - penalty / 2 log(n) edf of one node."""
