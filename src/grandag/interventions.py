@@ -10,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from grandag.incoming import TableError, suggestion
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["INTERVENTION_KINDS", "MIN_REGIME_ROWS", "OBSERVATIONAL", "SEPARATOR", "Regimes", "as_regimes"]
 
@@ -48,6 +51,15 @@ class Regimes:
         """(n,) bool, the rows that do not target a variable: those that say how it follows from its parents."""
         return np.asarray(~self.targets[self.of_row, variable])
 
+    @property
+    def free(self) -> np.ndarray:
+        """(n, d) bool, `are_free` of every variable."""
+        return np.asarray(~self.targets[self.of_row])
+
+    def n_free(self, variable: int) -> int:
+        """The number of rows that do not target a variable."""
+        return int(self.counts[~self.targets[:, variable]].sum())
+
     def take(self, rows: np.ndarray) -> Regimes:
         """Those of some of the rows, by number."""
         return replace(self, of_row=self.of_row[rows])
@@ -55,6 +67,31 @@ class Regimes:
     def select(self, columns: np.ndarray) -> Regimes:
         """Those of some of the columns, by number or by a mask; targets elsewhere are forgotten."""
         return replace(self, targets=self.targets[:, columns])
+
+    def members(self) -> list[np.ndarray]:
+        """The numbers of the rows of each regime."""
+        return [np.flatnonzero(self.of_row == regime) for regime in range(len(self.targets))]
+
+    def without(self, regime: int) -> Regimes | None:
+        """Those of the other rows; None if they have no targets."""
+        others = _in_use(self.take(np.flatnonzero(self.of_row != regime)))
+        return others if others.targets.any() else None
+
+    def frame(self, names: Sequence[str]) -> pd.DataFrame:
+        """One row per regime: its targets and its number of rows."""
+        import pandas as pd
+
+        return pd.DataFrame({"regime": self.titles(names), "rows": self.counts, "kind": self.kind})
+
+    def describe(self, names: Sequence[str]) -> str:
+        """One sentence."""
+        is_target = self.targets.any(axis=1)
+        n_regimes, n_rows = int(is_target.sum()), int(self.counts[is_target].sum())
+        targets = ", ".join(names[int(j)] for j in np.flatnonzero(self.targets.any(axis=0)))
+        return (
+            f"{n_rows:,} of {int(self.counts.sum()):,} rows are from {n_regimes} regime{'s' * (n_regimes > 1)} of "
+            f"{self.kind} interventions, on {targets}."
+        )
 
     def titles(self, names: Sequence[str]) -> tuple[str, ...]:
         """What to call each regime: its targets."""
@@ -91,7 +128,7 @@ def as_regimes(
     read: dict[Any, int] = {}
     of_row = []
     for row, entry in enumerate(interventions):
-        text = "" if _is_missing(entry) else str(entry).strip()
+        text = "" if _is_missing(entry) else _text(entry)
         if text not in read:
             read[text] = numbers.setdefault(_targets(text, names, row), len(numbers))
         of_row.append(read[text])
@@ -110,6 +147,12 @@ def _in_use(regimes: Regimes) -> Regimes:
     """Those that have a row."""
     used, of_row = np.unique(regimes.of_row, return_inverse=True)
     return replace(regimes, of_row=of_row, targets=regimes.targets[used])
+
+
+def _text(entry: Any) -> str:
+    """What a table has in a row; whole numbers, where names of columns are such, as they are written."""
+    is_whole = isinstance(entry, float) and entry.is_integer()
+    return str(int(entry)) if is_whole else str(entry).strip()
 
 
 def _is_missing(entry: Any) -> bool:

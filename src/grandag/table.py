@@ -53,8 +53,10 @@ __all__ = [
     "rows_of",
     "same_columns",
     "split_rows",
+    "split_table",
     "spread",
     "suggestion",
+    "without_targets",
 ]  # fmt: skip
 
 MIN_ROWS = 10
@@ -133,6 +135,13 @@ class Table:
             gaps=None if self.gaps is None else self.gaps[rows],
             regimes=None if self.regimes is None else self.regimes.take(rows),
         )
+
+    def without_regime(self, regime: int) -> Table:
+        """The rows of the other regimes."""
+        if self.regimes is None:
+            raise ValueError("A table without interventions has no regimes.")
+        rest = self.take(np.flatnonzero(self.regimes.of_row != regime))
+        return replace(rest, regimes=self.regimes.without(regime))
 
     def completed(self, seed: int) -> Table:
         """The table with its gaps filled in anew, by chained equations, and none left; itself if it has none."""
@@ -678,6 +687,15 @@ def split_rows(n_rows: int, held_out_fraction: float, rng: np.random.Generator) 
     """Indices of rows to train on and of rows held out, at random."""
     order, n_held_out = rng.permutation(n_rows), count_held_out(n_rows, held_out_fraction)
     return order[n_held_out:], order[:n_held_out]
+
+
+def split_table(table: Table, held_out_fraction: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """The same of a table: of each regime the same part is held out."""
+    if table.regimes is None:
+        return split_rows(len(table.values), held_out_fraction, rng)
+    parts = [(rows, split_rows(len(rows), held_out_fraction, rng)) for rows in table.regimes.members() if len(rows)]
+    train, held_out = (np.concatenate([rows[split[side]] for rows, split in parts]) for side in (0, 1))
+    return rng.permutation(train), rng.permutation(held_out)
 
 
 def count_held_out(n_rows: int, fraction: float) -> int:

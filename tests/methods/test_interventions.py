@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from grandag.learned import Learned
+from grandag.methods.equivalence.pc import PC
 from grandag.methods.estimator import StructureLearner, estimator
 from grandag.methods.random_graph.random_graph import RandomGraph
 from grandag.methods.registry import METHODS, Method
@@ -61,8 +62,8 @@ def test_regimes_stay_with_rows_that_are_left(frame):
 
 
 def test_a_method_refuses_interventions_that_it_cannot_use(frame):
-    with pytest.raises(TableError, match=r"RandomGraph cannot learn from perfect interventions; .* witness"):
-        RandomGraph(random_state=1).fit(frame, interventions=TARGETS)
+    with pytest.raises(TableError, match=r"PC cannot learn from perfect interventions; methods that can are .*witness"):
+        PC().fit(frame, interventions=TARGETS)
     with pytest.raises(TableError, match="Witness cannot learn from imperfect interventions"):
         Witness().fit(frame, interventions=TARGETS, kind="imperfect")
 

@@ -18,6 +18,7 @@ from grandag.evidence.scores import LocalScores
 from grandag.evidence.transform import some_rows, standardise
 from grandag.graph import ancestors
 from grandag.graph.algebra import compose
+from grandag.table import spread
 
 __all__ = ["kept_by_halves"]
 
@@ -35,28 +36,43 @@ def kept_by_halves(
     required: np.ndarray,
     rng: np.random.Generator,
     n_threads: int = 1,
+    are_free: np.ndarray | None = None,
 ) -> np.ndarray:
     """(d, d): the share of four halves of the rows, two splits, that keep each edge of a DAG; NaN where there is none.
 
-    Required edges are always kept, and none is turned round against what is allowed.
+    Required edges are always kept, and none is turned round against what is allowed. A variable is scored on the rows
+    that `are_free` (n, d) of interventions on it, and both halves have as many rows of each intervention; None: there
+    are none.
     """
     config = EvidenceConfig()
     mixed = kinds if kinds is not None and is_mixed(kinds) else None
+    n_rows = len(values)
     values = some_rows(values, config.max_rows if mixed is None else config.max_mixed_rows)
     n = len(values)
+    free = None if are_free is None else are_free[spread(n_rows, n)]
     may_turn = _may_turn(adjacency, allowed)
     votes = []
     with one_blas_thread():
         for _ in range(_N_SPLITS):
-            order = rng.permutation(n)
-            for half in (order[: n // 2], order[n // 2 :]):
+            for half in _halves(n, free, rng):
                 scores: Scores
                 if mixed is None:
-                    scores = LocalScores(standardise(values[half], config.heavy_tails)[0], config, rng, n_threads)
+                    columns = standardise(values[half], config.heavy_tails)[0]
+                    scores = LocalScores(columns, config, rng, n_threads, None if free is None else free[half])
                 else:
                     scores = AdditiveScores(np.asarray(values[half], dtype=np.float64), mixed, config, rng)
                 votes.append(_votes(scores, adjacency, may_turn) | required)
     return np.where(adjacency, np.mean(votes, axis=0), np.nan)
+
+
+def _halves(n: int, free: np.ndarray | None, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of the rows of two halves, at random; of each intervention, half of its rows."""
+    order = rng.permutation(n)
+    if free is None:
+        return order[: n // 2], order[n // 2 :]
+    intervention = np.unique(free, axis=0, return_inverse=True)[1].ravel()
+    order = order[np.argsort(intervention[order], kind="stable")]
+    return order[::2], order[1::2]
 
 
 def _may_turn(adjacency: np.ndarray, allowed: np.ndarray) -> np.ndarray:

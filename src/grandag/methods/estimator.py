@@ -26,6 +26,7 @@ from grandag.diagnostics import (
     constant_concerns,
     copy_concerns,
     graph_concerns,
+    imperfect_concerns,
     isolated_concerns,
     noise_concerns,
 )
@@ -235,6 +236,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             raise TableError("All columns of X are constant: there is nothing to learn from.")
         knowledge = Knowledge.of(self.knowledge).masks(table.names).without(is_constant, table.names)
         varying = table.select(~is_constant) if is_constant.any() else table
+        _check_free_values(varying)
         if held_out is not None:
             held_out = held_out.select(~is_constant)
         config = self.config_type()(**{name: values[name] for name in parameters_of(self.config_type())})
@@ -244,6 +246,8 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         learned = replace(learned, columns=table.columns)
         concerns = _concerns(learned, table, varying, checks_noise=self.checks_noise)
         values = {**learned.values, "observed": quartiles(table)}
+        if table.regimes is not None:
+            values["regimes"] = table.regimes.frame(table.names)
         notes = (*_notes(learned, table), *learned.notes)
         return replace(learned, values=values, notes=notes, concerns=concerns)
 
@@ -440,6 +444,8 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         X: Any = None,
         *,
         resamples: int | Sequence[Any] | None = None,
+        interventions: Any = None,
+        kind: str = "perfect",
         n_jobs: int | None = -1,
         cluster: str | None = None,
         random_state: Any = 0,
@@ -453,6 +459,8 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             X: The table that the model was fitted to, for an interval: the method is refitted to bootstrap samples of
                 it, graph and curves. Without it, and without fitted models as `resamples`, there is no interval.
             resamples: Number of refits, by default 20, or models that were fitted to resampled rows.
+            interventions: Which variables each row of X intervenes on, as in `fit`.
+            kind: Of these interventions, as in `fit`.
             n_jobs: Processes for the refits, -1 for all cores.
             cluster: Address of a Dask scheduler whose workers refit instead of this machine.
             random_state: Seed of the refits and of the draws behind the means.
@@ -465,24 +473,28 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             if X is None:
                 raise ParameterError("resamples", "needs the table to refit to: average_effect(cause, outcome, X).")
             refits = confidence(
-                self, X, resamples, random_state=random_state, n_jobs=n_jobs, cluster=cluster, keep_models=True
-            )
+                self, X, resamples, random_state=random_state, n_jobs=n_jobs, cluster=cluster, keep_models=True,
+                interventions=interventions, intervention_kind=kind,
+            )  # fmt: skip
             if refits.ended_by is not None:  # an interval of fewer refits than asked for would say too much
                 raise refits.ended_by
             resamples = refits.models
         return model.average_effect(cause, outcome, resamples=resamples, random_state=random_state, **options)
 
-    def log_prob(self, X: Any) -> pd.Series:
-        """log p(x) of each row of X; with `missing="drop"` or "impute", here and below, of each complete row."""
-        return self.model_.log_prob(X, missing=self._missing_later)
+    def log_prob(self, X: Any, *, interventions: Any = None) -> pd.Series:
+        """log p(x) of each row of X; with `missing="drop"` or "impute", here and below, of each complete row.
+
+        `interventions` are as in `fit`, here and below: in rows that target j, log p_j does not count.
+        """
+        return self.model_.log_prob(X, missing=self._missing_later, interventions=interventions)
 
     def residuals(self, X: Any, *, standardised: bool = False) -> pd.DataFrame:
         """Each value minus its mean given its parents; see `CausalModel.residuals` for labels and counts."""
         return self.model_.residuals(X, standardised=standardised, missing=self._missing_later)
 
-    def check_noise(self, X: Any) -> pd.DataFrame:
+    def check_noise(self, X: Any, *, interventions: Any = None) -> pd.DataFrame:
         """Is the noise of each variable independent of its parents, and Gaussian? One row per variable."""
-        return self.model_.check_noise(X, missing=self._missing_later)
+        return self.model_.check_noise(X, missing=self._missing_later, interventions=interventions)
 
     def predict(self, X: Any, target: str | None = None) -> Any:
         """The mean of the target given its parents in X; without a target, of every variable given its own.
@@ -493,14 +505,15 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             X = self._like_training(X, self._missing_later)
         return self.model_.predict(X, target, missing=self._missing_later)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, *, interventions: Any = None) -> float:
         """Mean over the rows of X of log p(x) = sum_j log p_j(x_j | parents), in the units of the table.
 
-        Constant columns have no density and do not count; of an equivalence class, it is the score of `dag_`. `y` is
-        ignored.
+        Constant columns have no density and do not count, nor do the targets of a row's interventions; of an
+        equivalence class, it is the score of `dag_`. `y` is ignored.
         """
         model = self.model_
-        return float(model.log_prob(self._like_training(X, self._missing_later)).mean())
+        table = self._like_training(X, self._missing_later, interventions=interventions)
+        return float(model.log_prob(table).mean())
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to one file: arrays and JSON in a zip archive (numpy's npz), nothing pickled."""
@@ -519,11 +532,11 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         model._keep(learned, has_own_names=has_own_names)
         return model
 
-    def _like_training(self, X: Any, missing: str) -> Table:
+    def _like_training(self, X: Any, missing: str, **interventions: Any) -> Table:
         """The rows of X, which must have the columns of the training table in the same order."""
         learned = self._fitted()
         has_own_names = hasattr(self, "feature_names_in_")
-        return _like(X, learned.names, learned.columns, has_own_names, missing, type(self).__name__)
+        return _like(X, learned.names, learned.columns, has_own_names, missing, type(self).__name__, **interventions)
 
 
 @estimator
@@ -563,17 +576,46 @@ def _like(
     return table
 
 
+def _check_free_values(table: Table) -> None:
+    """Refuse variables that vary under interventions only."""
+    if table.regimes is None:
+        return
+    for j in np.flatnonzero(table.regimes.targets.any(axis=0)).tolist():
+        if constant_columns(table.values[table.regimes.are_free(j), j : j + 1])[0]:
+            raise TableError(
+                f"Column {table.names[j]!r} holds one value in all rows that do not intervene on it, so that nothing "
+                "can be learned about its causes: leave it out (--exclude)."
+            )
+
+
 def _notes(learned: Learned, table: Table) -> list[str]:
     """Notes that come before those of the method itself."""
     notes = [*table.notes]
     if table.n_dropped:
         n_rows = len(table.values) + table.n_dropped
         notes.append(f"Dropped {table.n_dropped:,} of {n_rows:,} rows, which have missing or infinite values.")
+    if table.regimes is not None:
+        notes.append(table.regimes.describe(table.names))
     if len(table.values) > MANY_ROWS:
         notes.append(f"Quartiles are those of {MANY_ROWS:,} of the {len(table.values):,} rows, evenly spread.")
     if not learned.is_dag and learned.conditionals is not None:
         notes.append("Scores, samples and effects are those of one DAG of the equivalence class (dag_).")
     return notes
+
+
+def _rows_of_each(table: Table) -> int | np.ndarray:
+    """How many rows say something about how each variable follows from its parents."""
+    return len(table.values) if table.regimes is None else table.regimes.free.sum(axis=0)
+
+
+def _without_shifts(table: Table) -> np.ndarray:
+    """The values without what regimes as such do: columns that different ones shift would seem to depend."""
+    if table.regimes is None:
+        return table.values
+    values = np.array(table.values, dtype=np.float64)
+    for rows in table.regimes.members():
+        values[rows] -= values[rows].mean(axis=0) if len(rows) else 0.0
+    return values
 
 
 def _concerns(learned: Learned, table: Table, varying: Table, *, checks_noise: bool) -> tuple[Concern, ...]:
@@ -587,7 +629,8 @@ def _concerns(learned: Learned, table: Table, varying: Table, *, checks_noise: b
     if model is not None:
         residuals = model.residuals(table.take(np.arange(min(len(table.values), MAX_ROWS))), standardised=True)
         odd = [name for concern in of_table if concern.kind in _OUT_OF_ORDER for name in concern.variables]
-        order = order_concerns(residuals.to_numpy(), table.names, odd)
+        free = None if table.regimes is None else table.regimes.free
+        order = order_concerns(residuals.to_numpy(), table.names, odd, free)
     if model is not None and checks_noise:
         is_discrete = discrete_columns(table.values)
         discrete = [name for name, few, kind in zip(table.names, is_discrete, table.kinds, strict=True)
@@ -600,8 +643,9 @@ def _concerns(learned: Learned, table: Table, varying: Table, *, checks_noise: b
         *of_table,
         *learned.concerns,
         *column_concerns(ordered.values, ordered.names, known),
-        *isolated_concerns(table.values, learned.adjacency, table.names),
-        *graph_concerns(learned.dag, table.names, len(table.values)),
+        *isolated_concerns(_without_shifts(table), learned.adjacency, table.names),
+        *graph_concerns(learned.dag, table.names, _rows_of_each(table)),
+        *imperfect_concerns(table, learned.dag),
         *order,
         *noise,
     )

@@ -17,6 +17,7 @@ from grandag.graph import is_acyclic
 from grandag.methods.cam.cam import insert_edges, preselect
 from grandag.metrics import shd, sid
 from grandag.parameters import ParameterError
+from grandag.table import as_table
 from tests import reference
 from tests.conftest import SHARED, nonlinear_chain
 
@@ -105,7 +106,7 @@ def test_preselection(rng):
     chain = nonlinear_chain(rng, 300)
     noise = rng.normal(size=(300, 27))
     values = np.column_stack([chain, noise])
-    mask = preselect(values)
+    mask = preselect(as_table(values))
     assert mask[0, 1]
     assert mask[1, 2]
     assert mask.sum(axis=0).max() <= 10
@@ -123,7 +124,7 @@ def test_ten_candidates_are_kept_of_more(rng):
     values[:, 14] = values[:, :14] @ np.repeat([1.0, 0.75, 0.5], [10, 1, 3]) + 0.3 * values[:, 14]
     shares = np.sort(boosting_shares(values)[:14, 14])[::-1]
     assert shares[9] > shares[10] > shares[11] > 0.02  # without a limit there would be more; a limit of 9 or 11 shows
-    np.testing.assert_array_equal(np.flatnonzero(preselect(values)[:, 14]), np.arange(10))
+    np.testing.assert_array_equal(np.flatnonzero(preselect(as_table(values))[:, 14]), np.arange(10))
 
 
 def test_constant_columns_and_missing_rows(four):

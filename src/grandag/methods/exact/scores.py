@@ -50,7 +50,8 @@ class AdditiveScore:
 
     def local(self, node: int, parents: tuple[int, ...]) -> float:
         """The part of one node of the score."""
-        fit, n = self._splines.regress(node, list(parents)), self._splines.n_rows
+        fit = self._splines.regress(node, list(parents))
+        n = fit.n_rows
         variance = fit.residual_variance * (n - 1) / n
         n_parameters = n - fit.residual_df + 1
         return float(-n / 2 * (math.log(2 * math.pi * variance) + 1) - self._penalty / 2 * math.log(n) * n_parameters)

@@ -65,6 +65,7 @@ def refine_graph(
         rng=rng,
         n_threads=int(effective_n_jobs(config.n_jobs)),
         names=table.names,
+        are_free=None if table.regimes is None else table.regimes.free,
         listener=listener,
     )
 
@@ -81,6 +82,7 @@ def kept_edges(
         required=knowledge.required,
         rng=rng,
         n_threads=int(effective_n_jobs(config.n_jobs)),
+        are_free=None if table.regimes is None else table.regimes.free,
     )
 
 
