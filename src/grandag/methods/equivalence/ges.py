@@ -17,7 +17,6 @@ means it finds edges that are not there, and the paper's tables have them (docs/
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,11 +28,17 @@ from grandag.learned import Learned
 from grandag.methods.equivalence.class_search import SearchConfig, search_class
 from grandag.methods.equivalence.conditioning import conditional_variance, conditional_variances, variance_ratios
 from grandag.methods.equivalence.local_score import CachedScore
-from grandag.methods.equivalence.mixed import MixedScore
+from grandag.methods.equivalence.mixed import MixedScore, free_conditionals, free_parts
 from grandag.methods.estimator import StructureLearner, estimator
-from grandag.methods.stages.family_conditionals import FamilyConditional, family_conditionals
-from grandag.methods.stages.free_rows import free_least_squares, free_moments, free_tables
-from grandag.methods.stages.linear_gaussian import LinearConditional, Moments, about_zero
+from grandag.methods.stages.family_conditionals import FamilyConditional
+from grandag.methods.stages.linear_gaussian import (
+    FreeMoments,
+    LinearConditional,
+    Moments,
+    about_zero,
+    free_moments,
+    least_squares,
+)
 from grandag.parameters import ParameterError, PowerOfTen, boolean, number, parameter
 from grandag.progress import Listener
 from grandag.table import KINDS, Table
@@ -111,34 +116,36 @@ def learn(
     """The class with the best BIC that the greedy search finds, and the regressions of one of its DAGs."""
     if is_mixed(table.kinds):
         return _learn_mixed(table, knowledge, config, listener)
-    n, free = len(table.values), free_moments(table.values, table.regimes)
-    scores = [
-        GaussianScore(data if config.intercept else about_zero(data), int(n_free), config.penalty, n)
-        for data, n_free in zip(free.moments, free.n_rows, strict=True)
-    ]
-    score = CachedScore(*scores, groups=free.groups)
-    found = search_class(score, table.names, knowledge, config, listener, free.groups)
-    return replace(found, conditionals=free_least_squares(free, found.dag).conditionals(found.dag))
+    data = free_moments(table)
+    score, groups = _gaussian_score(table, data, config)
+    found = search_class(score, table.names, knowledge, config, listener, groups)
+    return replace(found, conditionals=least_squares(data, found.dag).conditionals(found.dag))
+
+
+def _gaussian_score(
+    table: Table, data: Moments | FreeMoments, config: GesConfig
+) -> tuple[CachedScore, np.ndarray | None]:
+    """The BIC, by the free rows of each group of variables, and the groups; None: there are no interventions."""
+
+    def of(some: Moments, n_free: int) -> GaussianScore:
+        some = some if config.intercept else about_zero(some)
+        return GaussianScore(some, n_free, config.penalty, n_in_all=len(table.values))
+
+    if isinstance(data, Moments):
+        return CachedScore(of(data, len(table.values))), None
+    _, first = np.unique(data.groups, return_index=True)
+    scores = [of(data.of(variable), round(data.share[variable] * len(table.values))) for variable in first]
+    return CachedScore(*scores, groups=data.groups), data.groups
 
 
 def _learn_mixed(table: Table, knowledge: Masks, config: GesConfig, listener: Listener | None) -> Learned:
     """The same with additive regressions."""
     if not config.intercept:
         raise ParameterError("intercept", f"must be True for a table with labels or counts: {_labelled(table)}.")
-    groups, parts = free_tables(table)
+    groups, parts = free_parts(table)
     scores = [MixedScore(part, config.penalty, len(table.values)) for part in parts]
-    score = CachedScore(*scores, groups=groups)
-    found = search_class(score, table.names, knowledge, config, listener, groups)
-    return replace(found, conditionals=_of_kinds(parts, groups, found.dag), notes=(_MIXED, *found.notes))
-
-
-def _of_kinds(parts: Sequence[Table], groups: np.ndarray, dag: np.ndarray) -> tuple[FamilyConditional, ...]:
-    """Each variable given its parents in the rows that leave it alone."""
-    found: dict[int, FamilyConditional] = {}
-    for group, part in enumerate(parts):
-        own = np.flatnonzero(groups == group).tolist()
-        found.update(zip(own, family_conditionals(part, dag, own), strict=True))
-    return tuple(found[j] for j in range(len(groups)))
+    found = search_class(CachedScore(*scores, groups=groups), table.names, knowledge, config, listener, groups)
+    return replace(found, conditionals=free_conditionals(parts, groups, found.dag), notes=(_MIXED, *found.notes))
 
 
 @estimator
