@@ -39,7 +39,7 @@ from grandag.progress import Listener, Progress
 from grandag.table import Table, TableError, as_table
 from grandag.wording import counted
 
-__all__ = ["KINDS", "Confidence", "attach", "confidence", "describe", "halves_by_default", "with_frequencies"]
+__all__ = ["KINDS", "Confidence", "attach", "confidence", "describe", "halves_by_default", "quiet", "with_frequencies"]
 
 KINDS = ("bootstrap", "subsample", "restarts")
 
@@ -212,7 +212,7 @@ def confidence(
         intervention_kind=intervention_kind,
     )
     streams = as_generator(random_state).spawn(resamples)
-    refit = partial(_refit, _quiet(estimator), kind, keep_models)
+    refit = partial(_refit, quiet(estimator), kind, keep_models)
     done: dict[int, _Refit] = {}
     ended_by: BaseException | None = None
     try:
@@ -263,7 +263,7 @@ def _counted(result: _Refit | Failure) -> _Refit:
     return result
 
 
-def _quiet(estimator: Estimator) -> Estimator:
+def quiet(estimator: Estimator) -> Estimator:
     """A copy that uses one thread, shows nothing, and needs no file."""
     copy: Estimator = clone(estimator)
     given = copy.get_params()

@@ -34,6 +34,7 @@ __all__ = [
     "LABELLED",
     "MANY_ROWS",
     "MIN_ROWS",
+    "InterventionError",
     "KindError",
     "Scaling",
     "Table",
@@ -74,6 +75,10 @@ _SAME = 1e-6
 
 class KindError(TableError):
     """A column is of a kind that cannot be used here."""
+
+
+class InterventionError(TableError):
+    """Interventions are of a kind that cannot be used here."""
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ from grandag.diagnostics import (
 from grandag.drawing import Drawing
 from grandag.engine.compiled import announcing_compilation
 from grandag.graph import topological_order
+from grandag.intervention_check import check_interventions, with_check
 from grandag.kinds import LABELLED, ColumnKind
 from grandag.knowledge import Knowledge
 from grandag.learned import DoubtWarning, Learn, Learned, NotConvergedWarning, TrainingError
@@ -54,7 +55,7 @@ from grandag.parameters import (
 )
 from grandag.progress import Listener, progress_line
 from grandag.resampling import Confidence, confidence, with_frequencies
-from grandag.table import MANY_ROWS, Table, TableError, as_table, constant_columns, quartiles
+from grandag.table import MANY_ROWS, InterventionError, Table, TableError, as_table, constant_columns, quartiles
 from grandag.table_diagnostics import discrete_columns, order_concerns, table_concerns
 from grandag.wording import counted, levels_to_the_user, some
 
@@ -222,7 +223,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         if table.regimes is None or table.regimes.kind in self.takes_interventions:
             return
         kind, able = table.regimes.kind, ", ".join(methods_that_take_interventions(table.regimes.kind))
-        raise TableError(
+        raise InterventionError(
             f"{type(self).__name__} cannot learn from {kind} interventions; methods that can are {able}. Or fit it to "
             "the observational rows alone."
         )
@@ -495,6 +496,19 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     def check_noise(self, X: Any, *, interventions: Any = None) -> pd.DataFrame:
         """Is the noise of each variable independent of its parents, and Gaussian? One row per variable."""
         return self.model_.check_noise(X, missing=self._missing_later, interventions=interventions)
+
+    def check_interventions(
+        self, X: Any, interventions: Any = None, kind: str = "perfect", *, n_jobs: int | None = -1
+    ) -> pd.DataFrame:
+        """Does the method predict interventions that it has not seen? See `grandag.check_interventions`.
+
+        One row per regime and variable: the regime's means and spreads beside those that a refit to all other regimes
+        predicts. The result is kept as `intervention_check_`, for saved models and reports.
+        """
+        found = check_interventions(self, X, interventions, kind, n_jobs=n_jobs)
+        if "learned_" in self.__dict__:
+            self.learned_ = with_check(self.learned_, found)
+        return found
 
     def predict(self, X: Any, target: str | None = None) -> Any:
         """The mean of the target given its parents in X; without a target, of every variable given its own.

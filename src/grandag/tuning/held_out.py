@@ -77,6 +77,8 @@ def held_out_fit(
     seed: int = 0,
     *,
     preset: str = "default",
+    interventions: Any = None,
+    intervention_kind: str = "perfect",
     listener: Listener | None = None,
 ) -> HeldOutFit:
     """Fit a method to a random 80 % of the rows and score it on the rest.
@@ -89,6 +91,8 @@ def held_out_fit(
         X: The table.
         seed: Seed of the split and of the fit.
         preset: The preset that `parameters` change.
+        interventions: Which variables each row intervenes on, as `fit` takes it.
+        intervention_kind: The `kind` of `fit`.
         listener: Called with the progress of the fit; an exception that it raises ends the fit.
 
     Raises:
@@ -101,7 +105,14 @@ def held_out_fit(
         ((11, 11), True)
     """
     estimator = build(method, parameters, preset=preset, seed=seed)
-    table = as_table(X, missing=estimator.missing, kinds=estimator.kinds, min_rows=FEWEST_ROWS)
+    table = as_table(
+        X,
+        missing=estimator.missing,
+        kinds=estimator.kinds,
+        min_rows=FEWEST_ROWS,
+        interventions=interventions,
+        intervention_kind=intervention_kind,
+    )
     train, held_out = hold_out(table, seed)
     start = time.perf_counter()
     estimator.fit(train, held_out=held_out, listener=listener).learned_.check_not_interrupted()
