@@ -66,8 +66,8 @@ IMPORTS = {
     "kinds": "incoming wording",
     "knowledge": "graph incoming table",
     "learned": "diagnostics drawing graph kinds knowledge model overview progress showing table wording",
-    "methods": "blas diagnostics distributions drawing engine evidence gam graph incoming kinds knowledge learned "
-    "model parameters progress resampling table table_diagnostics version wording writing",
+    "methods": "blas diagnostics distributions drawing engine evidence gam graph incoming interventions kinds "
+    "knowledge learned model parameters progress resampling table table_diagnostics version wording writing",
     "metrics": "graph parameters",
     "model": "diagnostics distributions graph kinds parameters table wording",
     "overview": "drawing table wording",

@@ -87,8 +87,19 @@ def _can_be_last(graph: np.ndarray, adjacent: np.ndarray, degree: np.ndarray, is
 
 
 @compiled
-def complete(dag: np.ndarray, adjacent: np.ndarray, degree: np.ndarray, allowed: np.ndarray, graph: np.ndarray) -> None:
-    """Write the part of a DAG's class that has allowed edges only, as `restricted_class`."""
+def complete(
+    dag: np.ndarray,
+    adjacent: np.ndarray,
+    degree: np.ndarray,
+    allowed: np.ndarray,
+    groups: np.ndarray,
+    graph: np.ndarray,
+) -> None:
+    """Write the part of a DAG's class that has allowed edges only, as `restricted_class`.
+
+    Edges between different groups (d,) have the DAG's direction: interventions tell, as in
+    `interventional_essential_graph`.
+    """
     queue = np.empty((degree.sum() + 1, 2), np.int64)  # the directed edges, in the order in which they were found
     n = 0
     for b in range(degree.size):
@@ -105,7 +116,7 @@ def complete(dag: np.ndarray, adjacent: np.ndarray, degree: np.ndarray, allowed:
     for b in range(degree.size):
         for k in range(degree[b]):
             a = adjacent[b, k]
-            if not allowed[b, a]:
+            if not allowed[b, a] or (dag[a, b] and groups[a] != groups[b]):
                 n = _direct(graph, a, b, queue, n)
     _follow(graph, adjacent, degree, queue, first, n)
 

@@ -20,8 +20,8 @@ from grandag.knowledge import Masks
 from grandag.learned import Learned
 from grandag.methods.cam.cam import AdditiveConditional
 from grandag.methods.equivalence.class_search import edge_gains
-from grandag.methods.equivalence.greedy_search import CachedScore
 from grandag.methods.equivalence.kernel_conditionals import KernelConditional
+from grandag.methods.equivalence.local_score import CachedScore
 from grandag.methods.estimator import StructureLearner, estimator
 from grandag.methods.exact.parent_sets import count_sets
 from grandag.methods.exact.scores import SCORES

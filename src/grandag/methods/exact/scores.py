@@ -20,8 +20,8 @@ from grandag.gam import SplineTable
 from grandag.methods.cam.cam import AdditiveConditional
 from grandag.methods.equivalence.generalised_score import GeneralisedScore
 from grandag.methods.equivalence.ges import GaussianScore
-from grandag.methods.equivalence.greedy_search import LocalScore
 from grandag.methods.equivalence.kernel_conditionals import kernel_conditionals
+from grandag.methods.equivalence.local_score import LocalScore
 from grandag.methods.stages.linear_gaussian import least_squares, moments
 from grandag.model import Conditional
 from grandag.parameters import ParameterError
