@@ -69,7 +69,8 @@ IMPORTS = {
     "knowledge": "graph incoming table",
     "learned": "diagnostics drawing graph kinds knowledge model overview progress showing table wording",
     "methods": "blas diagnostics distributions drawing engine evidence gam graph incoming intervention_check "
-    "interventions kinds knowledge learned model parameters progress resampling table table_diagnostics version wording writing",
+    "interventions kinds knowledge learned model parameters progress resampling table table_diagnostics version "
+    "wording writing",
     "metrics": "graph parameters",
     "model": "diagnostics distributions graph kinds parameters table wording",
     "overview": "drawing table wording",

@@ -118,3 +118,13 @@ def test_a_regime_that_cannot_be_left_out_is_named(chain):
     with pytest.warns(UserWarning, match=r"1 of 3 regimes could not be left out: Column 'a' does not vary in rows"):
         found = check_interventions(NOTEARS(), chain, targets, n_jobs=1)
     assert found["regime"].unique().tolist() == ["a|c", "a"]
+
+
+def test_a_refit_has_not_seen_the_regime(chain):
+    """Whatever came of the intervention on b does not change what is predicted for it."""
+    changed = chain.copy()
+    changed.loc[300:359, "c"] += 1000
+    found = [check_interventions(NOTEARS(knowledge=LINE), data, TARGETS, n_jobs=1)[:2] for data in (chain, changed)]
+    np.testing.assert_array_equal(*(check["predicted_mean"] for check in found))
+    assert found[1]["error"][1] < -100
+    assert abs(found[0]["error"][1]) < 0.5
