@@ -53,7 +53,7 @@ from grandag.parameters import (
     redeclared,
 )
 from grandag.progress import Listener, Progress
-from grandag.table import Table, constant_columns
+from grandag.table import Table, TableError, constant_columns
 
 __all__ = ["GraNDAG", "GraNDAGConfig", "learn"]
 
@@ -525,6 +525,20 @@ def _model(retrained: RetrainResult, data: Data, table: Table) -> _Model:
     return _Model(networks, conditionals, {"held_out_log_likelihood": joint}, concerns=concerns)
 
 
+def _check_free_rows(table: Table) -> None:
+    """Refuse a variable that varies by interventions only: of its noise nothing is known, and its density unbounded."""
+    if table.regimes is None:
+        return
+    free, is_constant = table.regimes.free, constant_columns(table.values)
+    for j in np.flatnonzero(~is_constant):
+        own = table.values[free[:, j], j]
+        if (own == own[0]).all():
+            raise TableError(
+                f"Column {table.names[int(j)]!r} has one value in all rows that do not intervene on it, so nothing "
+                "can be learned about its causes: add rows in which it varies by itself, or leave the column out."
+            )
+
+
 def _fits(learned: Learned, j: int) -> bool:
     """Does the network of a variable, if it has one, fit the kinds of its column and those of its parents?"""
     conditional = learned.conditionals[j] if learned.conditionals else None
@@ -575,6 +589,7 @@ class GraNDAG(StochasticLearner, GraNDAGConfig):
     def _usable(self, table: Table) -> Table:
         """The table as it is, if the densities fit its columns."""
         densities_of(self.density, table)
+        _check_free_rows(table)
         return super()._usable(table)
 
     @classmethod

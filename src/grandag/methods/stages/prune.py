@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grandag.gam import AdditiveFit, LikelihoodFit, LikelihoodTable, SplineTable
+from grandag.gam import LikelihoodTable, SplineTable
+from grandag.interventions import Regimes
 from grandag.parameters import boolean, parameter, probability
 from grandag.progress import Listener, Progress
 from grandag.table import constant_columns
@@ -79,9 +80,9 @@ def prune(
     for j in range(d):
         parents = np.flatnonzero(adjacency[:, j])
         if len(parents):
-            fits = list(_regressions(table, j, parents.tolist()))
-            smallest = np.min([fit.p_values() for fit in fits], axis=0)
-            p_values[parents, j], degrees_of_freedom[parents, j] = np.minimum(len(fits) * smallest, 1.0), fits[0].edf
+            tests = list(_tests(table, j, parents.tolist()))
+            smallest = np.min([own for own, _ in tests], axis=0)
+            p_values[parents, j], degrees_of_freedom[parents, j] = np.minimum(len(tests) * smallest, 1.0), tests[0][1]
             kept[parents, j] |= p_values[parents, j] < cutoff
         if listener is not None:
             listener(Progress("prune", j + 1, d, n_edges=int(kept[:, : j + 1].sum())))
@@ -90,14 +91,39 @@ def prune(
     return PruneResult(kept, p_values, degrees_of_freedom, note)
 
 
-def _regressions(
-    table: SplineTable | LikelihoodTable, j: int, parents: list[int]
-) -> Iterator[AdditiveFit | LikelihoodFit]:
-    """The regressions of a variable: first that of all rows, or of those that leave it alone."""
-    yield table.regress(j, parents)
-    regimes = table.regimes if isinstance(table, SplineTable) else None
-    if isinstance(table, SplineTable) and regimes is not None and regimes.kind == "imperfect":
-        for number in np.flatnonzero(regimes.targets[:, j] & (regimes.counts >= _ROWS_PER_PARENT * len(parents))):
-            is_constant = constant_columns(table.values[regimes.of_row == number][:, [j, *parents]])
-            if not is_constant.any():
-                yield table.regress(j, parents, regimes=np.arange(len(regimes.targets)) == number)
+def _tests(table: SplineTable | LikelihoodTable, j: int, parents: list[int]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """P-values and degrees of freedom of the parents in each regression of a variable; the first has its free rows."""
+    if table.regimes is None:
+        fit = table.regress(j, parents)
+        yield fit.p_values(), fit.edf
+        return
+    for regimes in _groups(table.regimes, j, len(parents)):
+        if isinstance(table, SplineTable):
+            part = table.values[regimes[table.regimes.of_row]][:, [j, *parents]]
+            if not constant_columns(part).any():
+                splines = table.regress(j, parents, regimes=regimes)
+                yield splines.p_values(), splines.edf
+        else:
+            yield _test_within(table, regimes[table.regimes.of_row], j, parents)
+
+
+def _groups(regimes: Regimes, j: int, n_parents: int) -> Iterator[np.ndarray]:
+    """Masks of the regimes whose rows are regressed together: those that leave j alone; if imperfect, others by one."""
+    yield ~regimes.targets[:, j]
+    if regimes.kind == "imperfect":
+        for number in np.flatnonzero(regimes.targets[:, j] & (regimes.counts >= _ROWS_PER_PARENT * n_parents)):
+            yield np.arange(len(regimes.targets)) == number
+
+
+def _test_within(table: LikelihoodTable, rows: np.ndarray, j: int, parents: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """The regression in some rows; parents that do not vary in them, or all if j does not, explain nothing."""
+    values = table.values[rows]
+    varies = ~constant_columns(values)
+    used = np.array([varies[parent] and varies[j] for parent in parents])
+    p_values, edf = np.ones(len(parents)), np.zeros(len(parents))
+    if used.any():
+        columns = [j, *np.array(parents)[used].tolist()]
+        part = LikelihoodTable(values[:, columns], [table.kinds[column] for column in columns])
+        fit = part.regress(0, range(1, len(columns)))
+        p_values[used], edf[used] = fit.p_values(), fit.edf
+    return p_values, edf
