@@ -157,18 +157,18 @@ def _follow(
 ) -> int:
     """Meek's four rules (`grandag.graph.orient` has them), for each directed edge of the queue in turn.
 
-    A rule that applies does so when the last of the directed edges that it needs is looked at. Each needs an undirected
-    edge at one end of that edge, which few edges of a graph with many v-structures have.
+    A rule that applies does so when the last of the directed edges that it needs is looked at. Nodes without undirected
+    edges (`n_open`), as are most in a graph with many v-structures, are passed over where a rule needs one at them.
     """
     while first < n:
-        a, b = queue[first]
+        a, b = queue[first, 0], queue[first, 1]
         first += 1
         if n_open[a] + n_open[b] == 0:
             continue
         n = _follow_beyond(graph, adjacent, degree, n_open, a, b, queue, n)
-        for k in range(degree[a]):
+        for k in range(degree[a] if n_open[b] > 0 else 0):
             c = adjacent[a, k]
-            if graph[c, a] and not graph[a, c]:
+            if n_open[c] > 0 and graph[c, a] and not graph[a, c]:
                 n = _direct(graph, n_open, c, b, queue, n)  # rule 2, the edge is its second
                 if not (graph[c, b] or graph[b, c]):
                     n = _direct_beside(graph, adjacent, degree, n_open, c, a, b, queue, n)
@@ -189,7 +189,7 @@ def _follow_beyond(
     """The rules for a -> b and an edge of b with another node."""
     for k in range(degree[b]):
         c = adjacent[b, k]
-        if c == a or not (graph[b, c] or graph[c, b]):
+        if c == a or n_open[c] == 0 or not (graph[b, c] or graph[c, b]):
             continue
         is_apart = not (graph[a, c] or graph[c, a])
         if graph[b, c] and not graph[c, b]:
