@@ -226,7 +226,7 @@ def test_preselection_with_interventions(rng):
     values[:100, 3] = 2 * values[:100, 0] + 0.1 * values[:100, 3]
     targets = [""] * 100 + ["X3"] * 200
     values[100:, 3] = 20 * values[100:, 1]
-    mask = preselect(as_table(values, interventions=targets))
-    np.testing.assert_array_equal(mask[:, 3], boosting_shares(values[:100])[:, 3] > 0.02)
-    np.testing.assert_array_equal(mask[:, :3], boosting_shares(values)[:, :3] > 0.02)
-    assert (mask[:, 3] != (boosting_shares(values)[:, 3] > 0.02)).any()
+    mask = preselect(as_table(values, interventions=targets), min_share=0.3)
+    np.testing.assert_array_equal(mask[:, 3], boosting_shares(values[:100])[:, 3] > 0.3)
+    np.testing.assert_array_equal(mask[:, :3], boosting_shares(values)[:, :3] > 0.3)
+    assert (mask[:, 3] != (boosting_shares(values)[:, 3] > 0.3)).any()
