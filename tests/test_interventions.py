@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from grandag.interventions import as_regimes
-from grandag.table import TableError
+from grandag.table import TableError, as_table
 
 NAMES = ("Raf", "Mek", "a|b")
 
@@ -51,3 +51,72 @@ def test_a_regime_of_a_few_rows_is_refused():
 def test_a_variable_that_is_never_left_alone_is_refused():
     with pytest.raises(TableError, match="Every row intervenes on 'Mek'"):
         as_regimes(["Mek"] * 10 + ["Mek|Raf"] * 10, NAMES)
+
+
+def test_regimes_after_rows_were_dropped():
+    entries = ["Raf"] * 12 + [""] * 10 + ["Mek"] * 10
+    regimes = as_regimes(entries, NAMES, rows=np.arange(2, 22))
+    assert regimes.titles(NAMES) == ("Raf", "observational")
+    assert regimes.counts.tolist() == [10, 10]
+    with pytest.raises(TableError, match="The regime 'Raf' has 9 rows"):
+        as_regimes(entries, NAMES, rows=np.arange(3, 22))
+    assert as_regimes(entries, NAMES, rows=np.arange(11, 14), to_learn_from=False).counts.tolist() == [1, 2]
+
+
+@pytest.fixture
+def frame(rng):
+    return pd.DataFrame(rng.normal(size=(30, 3)), columns=["a", "b", "c"])
+
+
+TARGETS = [""] * 10 + ["b"] * 10 + ["a|c"] * 10
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pytest.importorskip("polars").DataFrame])
+def test_a_column_names_the_targets_and_is_no_variable(frame, make):
+    with_targets = make(
+        {"a": frame["a"].to_list(), "target": TARGETS, "b": frame["b"].to_list(), "c": frame["c"].to_list()}
+    )
+    table = as_table(with_targets, interventions="target", intervention_kind="imperfect")
+    assert table.names == ("a", "b", "c")
+    assert table.regimes.titles(table.names) == ("observational", "b", "a|c")
+    assert table.regimes.kind == "imperfect"
+    same = as_table(frame, interventions=TARGETS).regimes
+    np.testing.assert_array_equal(table.regimes.of_row, same.of_row)
+    assert same.kind == "perfect"
+
+
+def test_regimes_stay_with_their_rows(frame):
+    frame.loc[[3, 12, 28], "b"] = np.nan
+    with pytest.raises(TableError, match="'observational' has 9 rows"):
+        as_table(frame, missing="drop", interventions=TARGETS)
+    long = pd.concat([frame, frame], ignore_index=True)
+    table = as_table(long, missing="drop", interventions=TARGETS * 2)
+    np.testing.assert_array_equal(table.regimes.counts, [18, 18, 18])
+    np.testing.assert_array_equal(table.regimes.of_row[:20], np.repeat([0, 1, 2], [9, 9, 2]))
+    some = table.take(np.array([1, 20])).select(np.array([1, 2]))
+    assert some.regimes.of_row.tolist() == [0, 2]
+    assert some.regimes.targets.tolist() == [[False, False], [True, False], [False, True]]
+    imputed = as_table(long, missing="impute", interventions=TARGETS * 2)
+    np.testing.assert_array_equal(imputed.completed(1).regimes.counts, [20, 20, 20])
+
+
+def test_rows_without_targets_have_no_regimes(frame):
+    assert as_table(frame, interventions=[None] * 30).regimes is None
+    assert as_table(frame.assign(target=""), interventions="target").regimes is None
+
+
+def test_what_is_wrong_with_targets_is_said(frame):
+    with pytest.raises(TableError, match="targets of interventions for 29 rows, and X has 30"):
+        as_table(frame, interventions=TARGETS[1:])
+    with pytest.raises(TableError, match=r"no column 'targets' with the targets.*did you mean 'target'"):
+        as_table(frame.assign(target=TARGETS), interventions="targets")
+    with pytest.raises(TableError, match="give its name, or a sequence"):
+        as_table(frame.to_numpy(), interventions="target")
+    with pytest.raises(TableError, match="must be one of perfect, imperfect; got 'soft'"):
+        as_table(frame, interventions=TARGETS, intervention_kind="soft")
+
+
+def test_new_rows_may_have_any_regimes(frame):
+    regimes = as_table(frame[:3], interventions=["a", "a", "b"], min_rows=1).regimes
+    assert regimes.counts.tolist() == [2, 1]
+    assert not as_table(frame[:3], interventions=["a"] * 3, min_rows=1).regimes.are_free(0).any()

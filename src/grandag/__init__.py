@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         executors,
         gam,
         graph,
+        intervention_check,
         interventions,
         kinds,
         knowledge,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
         tuning,
     )
     from grandag.comparison import compare
+    from grandag.intervention_check import check_interventions
     from grandag.knowledge import Knowledge
     from grandag.learned import DoubtWarning, Learned, NotConvergedWarning, TrainingError
     from grandag.methods.cam.cam import CAM
@@ -79,6 +81,7 @@ __all__ = [
     "NotConvergedWarning",
     "RandomGraph",
     "TrainingError",
+    "check_interventions",
     "compare",
     "comparison",
     "confidence",
@@ -90,6 +93,7 @@ __all__ = [
     "executors",
     "gam",
     "graph",
+    "intervention_check",
     "interventions",
     "judge",
     "kinds",
@@ -127,6 +131,7 @@ _HOME = {
     "LiNGAM": "grandag.methods.lingam.lingam",
     "NOTEARS": "grandag.methods.notears.notears",
     "PC": "grandag.methods.equivalence.pc",
+    "check_interventions": "grandag.intervention_check",
     "compare": "grandag.comparison",
     "confidence": "grandag.resampling",
     "Learned": "grandag.learned",

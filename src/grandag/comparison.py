@@ -23,7 +23,7 @@ from grandag.methods.registry import build
 from grandag.parameters import ParameterError, check_parameters
 from grandag.parameters import cluster as cluster_rule
 from grandag.progress import Listener, Progress
-from grandag.table import KindError, Table, as_table
+from grandag.table import InterventionError, KindError, Table, as_table
 from grandag.tuning.held_out import FEWEST_ROWS, held_out_fit
 from grandag.wording import counted
 
@@ -136,6 +136,8 @@ def compare(
     random_state: int = 0,
     missing: str = "error",
     kinds: Any = None,
+    interventions: Any = None,
+    intervention_kind: str = "perfect",
     cluster: str | None = None,
     listener: Listener | None = None,
 ) -> Comparison:
@@ -150,6 +152,8 @@ def compare(
         random_state: Seed of the fits and of the split.
         missing: Rows with missing values: "error" or "drop".
         kinds: Kinds of columns, as estimators take them. A method that cannot use one of them is listed without graph.
+        interventions: Which variables each row intervenes on, as `fit` takes it; the same holds for them.
+        intervention_kind: The `kind` of `fit`.
         cluster: Address of a Dask scheduler. Its workers fit all methods at the same time, one thread each, instead of
             one after the other on all cores of this machine; the graphs and scores are the same.
         listener: Called with the progress of each fit; on a cluster, after each method.
@@ -165,7 +169,14 @@ def compare(
     check_parameters({"cluster": cluster}, {"cluster": cluster_rule})
     for method in methods:
         build(method, {}, preset=preset)  # refuses an unknown name before any fit
-    table = as_table(X, missing=missing, kinds=kinds, min_rows=FEWEST_ROWS)
+    table = as_table(
+        X,
+        missing=missing,
+        kinds=kinds,
+        min_rows=FEWEST_ROWS,
+        interventions=interventions,
+        intervention_kind=intervention_kind,
+    )
     known = None if knowledge is None else Knowledge.of(knowledge)
     if known is not None:
         known.masks(table.names)  # refuses a contradiction before any fit
@@ -200,7 +211,7 @@ def _entry(
             seconds = time.perf_counter() - start
             learned.check_not_interrupted()
             held_out = held_out_fit(method, parameters, table, seed, preset=preset, listener=listener)
-        except (TrainingError, KindError) as error:
+        except (TrainingError, KindError, InterventionError) as error:
             return Entry(method, failure=str(error))
     noted = learned.with_note(held_out.note) if held_out.note else learned
     return Entry(method, noted, held_out.score, seconds)

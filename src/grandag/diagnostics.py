@@ -86,8 +86,11 @@ def noise_checks(
     adjacency: np.ndarray,
     names: Sequence[str],
     is_categorical: np.ndarray | None = None,
+    free: np.ndarray | None = None,
 ) -> pd.DataFrame:
     """One row per variable with noise, from rows (n, d) of a table and their standardised residuals (n, d).
+
+    Only rows that are `free` (n, d) of interventions on a variable say something about its noise; None: all.
 
     Columns: parents (how many), dependence_p_value (of the strongest of all tests, corrected), mean_explained and
     size_explained (parts of the variance of r and |r|), gaussian_w, gaussian_p_value, skewness, excess_kurtosis.
@@ -97,10 +100,11 @@ def noise_checks(
 
     noisy = np.flatnonzero(~constant_columns(residuals)).tolist()
     categorical = np.zeros(len(names), dtype=bool) if is_categorical is None else is_categorical
-    dependence = _dependence(values, residuals, adjacency, noisy, categorical)
+    used = np.ones(residuals.shape, dtype=bool) if free is None else free
+    dependence = _dependence(values, residuals, adjacency, noisy, categorical, used)
     records = []
     for j in noisy:
-        r = residuals[:, j]
+        r = residuals[used[:, j], j]
         z = (r - r.mean()) / r.std()
         w, p_value = stats.shapiro(z) if len(z) >= 3 else (1.0, 1.0)
         gaussian = float(w), float(p_value), float((z**3).mean()), float((z**4).mean() - 3)
@@ -111,15 +115,22 @@ def noise_checks(
 
 
 def _dependence(
-    rows: np.ndarray, r: np.ndarray, adjacency: np.ndarray, noisy: Sequence[int], is_categorical: np.ndarray
+    rows: np.ndarray,
+    residuals: np.ndarray,
+    adjacency: np.ndarray,
+    noisy: Sequence[int],
+    is_categorical: np.ndarray,
+    used: np.ndarray,
 ) -> dict[int, tuple[float, float, float]]:
     """By variable: the corrected p-value, and the parts of the variances of r and |r| that the parents explain."""
     found = dict.fromkeys(noisy, (1.0, 0.0, 0.0))
-    varies = ~constant_columns(rows)
-    for j in noisy if len(rows) >= MIN_ROWS else ():
-        parents = _inputs(rows, np.flatnonzero(adjacency[:, j] & varies), is_categorical)
+    for j in noisy:
+        own, r = rows[used[:, j]], residuals[used[:, j], j]
+        if len(own) < MIN_ROWS:
+            continue
+        parents = _inputs(own, np.flatnonzero(adjacency[:, j] & ~constant_columns(own)), is_categorical)
         if parents.shape[1]:
-            (p_mean, of_mean), (p_size, of_size) = _explained(parents, r[:, j]), _explained(parents, np.abs(r[:, j]))
+            (p_mean, of_mean), (p_size, of_size) = _explained(parents, r), _explained(parents, np.abs(r))
             found[j] = (min(1.0, 2 * parents.shape[1] * min(p_mean, p_size)), of_mean, of_size)
     return found
 
@@ -188,11 +199,40 @@ def noise_concerns(checks: pd.DataFrame, discrete: Sequence[str] = (), others: S
     ]
 
 
-def graph_concerns(adjacency: np.ndarray, names: Sequence[str], n_rows: int) -> list[Concern]:
-    """Variables with more parents than the rows can tell apart."""
+def imperfect_concerns(table: Table, adjacency: np.ndarray) -> list[Concern]:
+    """Targets that depend on their parents in their own regimes, as they would not after perfect interventions."""
+    if table.regimes is None or table.regimes.kind != "perfect":
+        return []
+    names, is_categorical = table.names, np.array(table.kinds) == "categorical"
+    pairs = [(int(regime), int(j)) for regime, j in np.argwhere(table.regimes.targets) if adjacency[:, j].any()]
+    found = {}
+    for regime, j in pairs:
+        rows = spread_rows(table.values[table.regimes.of_row == regime])
+        parents = _inputs(rows, np.flatnonzero(adjacency[:, j] & ~constant_columns(rows)), is_categorical)
+        if parents.shape[1] and len(rows) >= MIN_ROWS:
+            p_value, share = _explained(parents, rows[:, j])
+            if p_value < _SIGNIFICANT / (len(pairs) * parents.shape[1]) and share > _EXPLAINED:
+                found[regime, j] = {"explained": share, "p_value": p_value, "rows": float(len(rows))}
+    titles = table.regimes.titles(names)
+    labels = [names[j] if titles[regime] == names[j] else f"{names[j]} of {titles[regime]}" for regime, j in found]
+    numbers = pd.DataFrame(found.values(), index=labels, columns=["explained", "p_value", "rows"])
+    concerns = concern_about(
+        "imperfect interventions",
+        numbers.sort_values("explained", ascending=False),
+        lambda row: f"{row['explained']:.0%} explained by its parents in {row['rows']:.0f} rows of its regime",
+        "Targets still depend on their parents in their own regimes, as they would not after perfect interventions: "
+        "{}. Either the interventions changed these variables and did not cut them off (kind='imperfect', "
+        "--intervention-kind imperfect), or some of these edges point the other way.",
+    )
+    return [replace(concern, variables=tuple(dict.fromkeys(names[j] for _, j in found))) for concern in concerns]
+
+
+def graph_concerns(adjacency: np.ndarray, names: Sequence[str], n_rows: int | np.ndarray) -> list[Concern]:
+    """Variables with more parents than the rows can tell apart, of which there may be as many for each (d,)."""
     n_parents = pd.Series(adjacency.sum(axis=0), index=list(names)).sort_values(ascending=False)
-    many = n_parents[n_rows < _ROWS_PER_PARENT * n_parents]
-    table = pd.DataFrame({"parents": many, "rows_per_parent": n_rows / many})
+    rows = pd.Series(np.broadcast_to(n_rows, len(names)), index=list(names))[n_parents.index]
+    many = n_parents[rows < _ROWS_PER_PARENT * n_parents]
+    table = pd.DataFrame({"parents": many, "rows_per_parent": rows[many.index] / many})
     return concern_about(
         "few rows per parent",
         table,
@@ -207,11 +247,12 @@ def graph_concerns(adjacency: np.ndarray, names: Sequence[str], n_rows: int) -> 
 def overfitting_concerns(training: np.ndarray, held_out: np.ndarray, names: Sequence[str]) -> list[Concern]:
     """Variables whose density is far higher on rows that were learned from (n, d) than on others (m, d).
 
-    Both are logarithms of densities.
+    Both are logarithms of densities; NaN where an intervention set the variable.
     """
-    table = pd.DataFrame({"training": training.mean(axis=0), "held_out": held_out.mean(axis=0)}, index=list(names))
+    seen, unseen = (pd.DataFrame(densities, columns=list(names)) for densities in (training, held_out))
+    table = pd.DataFrame({"training": seen.mean(), "held_out": unseen.mean()})
     gap = table["training"] - table["held_out"]
-    error = held_out.std(axis=0) / np.sqrt(len(held_out))
+    error: pd.Series = unseen.std(ddof=0) / np.sqrt(unseen.count())
     parted = gap[gap > np.maximum(_PARTED, _SURE * error)].sort_values(ascending=False)
     return concern_about(
         "overfitting",

@@ -12,7 +12,7 @@ import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ from grandag.graph import is_acyclic, topological_order
 from grandag.kinds import LABELLED, ColumnKind, label_of, labels_as_numbers
 from grandag.parameters import ParameterError, as_generator, check_parameters, integer, number, one_of
 from grandag.parameters import random_state as seed_rule
-from grandag.table import Table, TableError, as_frame, as_table, suggestion
+from grandag.table import Table, TableError, as_frame, as_table, suggestion, without_targets
 from grandag.wording import counted, levels_to_the_user
 
 __all__ = ["CausalModel", "Conditional", "Effect", "Fixed"]
@@ -42,6 +42,14 @@ class Conditional(Protocol):
         """Do the shapes of its arrays fit together and the number of parents? Asked when a saved model is loaded."""
 
 
+class _Rows(NamedTuple):
+    """Rows that a model is asked about, their labels, and which values are not those of an intervention's targets."""
+
+    values: np.ndarray  # (n, d)
+    labels: pd.Index
+    free: np.ndarray | None = None  # (n, d) bool; None: all
+
+
 @dataclass(frozen=True)
 class Fixed:
     """A variable without noise: set by an intervention, or constant in the table. It has no density."""
@@ -51,6 +59,21 @@ class Fixed:
     def given(self, parents: np.ndarray) -> PointMass:
         """The value."""
         return PointMass(np.full(len(parents), self.value))
+
+    def is_consistent(self, n_parents: int) -> bool:
+        """It has no parents."""
+        return n_parents == 0
+
+
+@dataclass(frozen=True)
+class _Listed:
+    """A variable that was set in each row to a value of its own."""
+
+    values: np.ndarray
+
+    def given(self, parents: np.ndarray) -> PointMass:
+        """The values."""
+        return PointMass(self.values)
 
     def is_consistent(self, n_parents: int) -> bool:
         """It has no parents."""
@@ -143,6 +166,19 @@ class CausalModel:
         """
         check_parameters({"n": n, "random_state": random_state}, {"n": integer(1), "random_state": seed_rule})
         return self._with_labels(self._frame(self._propagate(self._noise(n, random_state))[0]))
+
+    def sample_under(self, values: Mapping[str, np.ndarray], random_state: Any = None) -> pd.DataFrame:
+        """New rows in which some variables have been set from outside, in each row to a value of its own.
+
+        `values` has, for each of them, one number or code of a label per row: those that an intervention gave it, say.
+        """
+        adjacency, conditionals = self.adjacency.copy(), list(self.conditionals)
+        for name, column in values.items():
+            node = self._node(name)
+            adjacency[:, node], conditionals[node] = False, _Listed(np.asarray(column, dtype=np.float64))
+        changed = replace(self, adjacency=adjacency, conditionals=tuple(conditionals))
+        n = len(next(iter(values.values())))
+        return self._with_labels(self._frame(changed._propagate(self._noise(n, random_state))[0]))
 
     def intervene(self, values: Mapping[str, Any]) -> CausalModel:
         """The model in which these variables have been set from outside: no parent has a say in them any more.
@@ -305,20 +341,23 @@ class CausalModel:
             table["low"], table["high"] = np.quantile(aligned, [(1 - level) / 2, (1 + level) / 2], axis=0)
         return table
 
-    def log_prob(self, X: Any, *, missing: str = "error") -> pd.Series:
+    def log_prob(self, X: Any, *, missing: str = "error", interventions: Any = None) -> pd.Series:
         """The logarithm of the joint density of each row. Constant and intervened variables do not count.
 
         With `missing="drop"`, here and below, rows with missing or infinite values are left out; those that stay keep
-        their labels, or their numbers.
+        their labels, or their numbers. `interventions` are the targets of each row, as `fit` takes them.
         """
-        return self.log_densities(X, missing=missing).sum(axis=1).rename("log_prob")
+        return self.log_densities(X, missing=missing, interventions=interventions).sum(axis=1).rename("log_prob")
 
-    def log_densities(self, X: Any, *, missing: str = "error") -> pd.DataFrame:
-        """The logarithm of the density of each value given its parents; 0 for variables without noise."""
-        values, index = self._values(X, missing)
-        of_each = self._distributions(values)
-        log_p = np.column_stack([found.log_density(values[:, j]) for j, found in enumerate(of_each)])
-        return self._frame(log_p, index)
+    def log_densities(self, X: Any, *, missing: str = "error", interventions: Any = None) -> pd.DataFrame:
+        """The logarithm of the density of each value given its parents; 0 for variables without noise, and of targets.
+
+        A row of an intervention says nothing about how its targets follow from their parents.
+        """
+        rows = self._rows(X, missing, interventions=interventions)
+        of_each = self._distributions(rows.values)
+        log_p = np.column_stack([found.log_density(rows.values[:, j]) for j, found in enumerate(of_each)])
+        return self._frame(log_p if rows.free is None else np.where(rows.free, log_p, 0.0), rows.labels)
 
     def residuals(self, X: Any, *, standardised: bool = False, missing: str = "error") -> pd.DataFrame:
         """Each value minus its mean given its parents; `standardised` makes standard normal noise of it.
@@ -327,7 +366,7 @@ class CausalModel:
         of a standard normal distribution. Labels and counts have residuals of that kind only, randomised within the
         probability of the value, always in the same way.
         """
-        values, index = self._values(X, missing)
+        values, index, _ = self._rows(X, missing)
         of_each = self._distributions(values)
         noise = self._noise_of(values, of_each)
         if not standardised:
@@ -336,14 +375,18 @@ class CausalModel:
                     noise[:, j] = values[:, j] - found.mean
         return self._frame(noise, index)
 
-    def check_noise(self, X: Any, *, missing: str = "error") -> pd.DataFrame:
-        """Is the noise of each variable independent of its parents, and Gaussian? See `grandag.diagnostics`."""
-        rows = spread_rows(self._values(X, missing)[0])
+    def check_noise(self, X: Any, *, missing: str = "error", interventions: Any = None) -> pd.DataFrame:
+        """Is the noise of each variable independent of its parents, and Gaussian? See `grandag.diagnostics`.
+
+        `interventions` are the targets of each row, as `fit` takes them: it says nothing about their noise.
+        """
+        given = self._rows(X, missing, interventions=interventions)
+        rows, free = spread_rows(given.values), None if given.free is None else spread_rows(given.free)
         of_each = self._distributions(rows)
         has_noise = np.array([not isinstance(found, PointMass) for found in of_each])
         residuals = np.where(has_noise, self._noise_of(rows, of_each), 0.0)
         is_categorical = np.array([column.kind == "categorical" for column in self.columns])
-        return noise_checks(rows, residuals, self.adjacency, self.names, is_categorical)
+        return noise_checks(rows, residuals, self.adjacency, self.names, is_categorical, free)
 
     def predict(self, X: Any, target: str | None = None, *, missing: str = "error") -> Any:
         """The mean of the target given its parents in X (a series), or of every variable given its own (a data frame).
@@ -353,12 +396,12 @@ class CausalModel:
         columns may have gaps.
         """
         if target is None:
-            values, index = self._values(X, missing)
+            values, index, _ = self._rows(X, missing)
             of_each = enumerate(self._distributions(values))
             return pd.concat([self._means(node, found, index) for node, found in of_each], axis=1)
         node = self._node(target)
         parents = np.flatnonzero(self.adjacency[:, node])
-        values, index = self._values(X, missing, parents)
+        values, index, _ = self._rows(X, missing, parents)
         found = self.conditionals[node].given(values)
         if self.columns[node].kind in LABELLED:
             return self._means(node, found, index).set_axis(list(self.columns[node].labels), axis=1)
@@ -419,12 +462,13 @@ class CausalModel:
             raise TableError(f"The model has no variable {name!r}{suggestion(str(name), self.names) or '.'}")
         return self.names.index(name)
 
-    def _values(self, X: Any, missing: str, nodes: np.ndarray | None = None) -> tuple[np.ndarray, pd.Index]:
-        """The columns of X for some nodes, or for all, and its row labels; a data frame's are found by name."""
+    def _rows(self, X: Any, missing: str, nodes: np.ndarray | None = None, *, interventions: Any = None) -> _Rows:
+        """The columns of X for some nodes, or for all; a data frame's are found by name."""
         check_parameters({"missing": missing}, {"missing": one_of("error", "drop")})
-        X = as_frame(X)
+        X, targets = without_targets(as_frame(X), interventions)
+        as_it_is = {"missing": missing, "min_rows": 1, "interventions": targets}
         if isinstance(X, Table) or not hasattr(X, "columns"):
-            table = as_table(X, missing=missing, kinds=self.columns, min_rows=1, min_columns=1)
+            table = as_table(X, kinds=self.columns, min_columns=1, **as_it_is)
             if table.values.shape[1] != len(self.names):
                 raise TableError(
                     f"X has {table.values.shape[1]} columns, but the model has {len(self.names)}: give them all, in "
@@ -434,10 +478,11 @@ class CausalModel:
         else:
             wanted = self.names if nodes is None else [self.names[node] for node in nodes]
             if not wanted:  # a frame without columns may have lost its rows
-                return np.empty((len(X), 0)), X.index if isinstance(X, pd.DataFrame) else pd.RangeIndex(len(X))
+                return _Rows(np.empty((len(X), 0)), X.index if isinstance(X, pd.DataFrame) else pd.RangeIndex(len(X)))
             columns = [self.columns[self.names.index(name)] for name in wanted]
-            table = as_table(self._columns(X, wanted), missing=missing, kinds=columns, min_rows=1, min_columns=0)
-        return table.values, pd.RangeIndex(len(table.values)) if table.index is None else pd.Index(table.index)
+            table = as_table(self._columns(X, wanted), kinds=columns, min_columns=0, **as_it_is)
+        index = pd.RangeIndex(len(table.values)) if table.index is None else pd.Index(table.index)
+        return _Rows(table.values, index, None if table.regimes is None else table.regimes.free)
 
     @staticmethod
     def _columns(X: Any, names: Sequence[str]) -> Any:

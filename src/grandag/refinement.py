@@ -38,6 +38,7 @@ def refine(
     missing: str = "error",
     random_state: Any = 0,
     n_jobs: int | None = -1,
+    interventions: Any = None,
     listener: Listener | None = None,
 ) -> Learned:
     """The graph with the most evidence that selection and search find from a given one.
@@ -51,6 +52,8 @@ def refine(
         missing: Rows with missing or infinite values: "error", or "drop" them.
         random_state: Seed of the rows that decide what is clear.
         n_jobs: Number of threads, -1 for all cores. Results do not depend on it.
+        interventions: Which variables each row intervenes on, as `fit` takes it: the evidence of a variable is that of
+            the rows that do not target it.
         listener: Called with the progress of the search.
 
     Returns:
@@ -66,7 +69,7 @@ def refine(
         >>> refined.edges()[["source", "target"]].to_numpy().tolist()
         [['X1', 'X0']]
     """
-    aligned = _align(graph, X, missing, random_state, n_jobs)
+    aligned = _align(graph, X, missing, random_state, n_jobs, interventions)
     allowed, required = (
         Knowledge.of(knowledge).masks(aligned.table.names).without(aligned.is_constant, aligned.table.names)
     )
@@ -80,12 +83,21 @@ def refine(
             rng=as_generator(random_state),
             n_threads=int(effective_n_jobs(n_jobs)),
             names=aligned.varying.names,
+            are_free=aligned.are_free,
             listener=listener,
         )
     return _learned(found, aligned)
 
 
-def judge(graph: Any, X: Any, *, missing: str = "error", random_state: Any = 0, n_jobs: int | None = -1) -> Learned:
+def judge(
+    graph: Any,
+    X: Any,
+    *,
+    missing: str = "error",
+    random_state: Any = 0,
+    n_jobs: int | None = -1,
+    interventions: Any = None,
+) -> Learned:
     """A DAG as it is with its evidence: two graphs of the same table compare by `values["evidence"]`.
 
     Arguments are those of `refine`.
@@ -99,7 +111,7 @@ def judge(graph: Any, X: Any, *, missing: str = "error", random_state: Any = 0, 
         >>> right.values["evidence"] > wrong.values["evidence"]
         True
     """
-    aligned = _align(graph, X, missing, random_state, n_jobs)
+    aligned = _align(graph, X, missing, random_state, n_jobs, interventions)
     with announcing_compilation():
         found = evidence.evaluate(
             aligned.varying.values,
@@ -108,6 +120,7 @@ def judge(graph: Any, X: Any, *, missing: str = "error", random_state: Any = 0, 
             rng=as_generator(random_state),
             n_threads=int(effective_n_jobs(n_jobs)),
             names=aligned.varying.names,
+            are_free=aligned.are_free,
         )
     return _learned(found, aligned)
 
@@ -121,11 +134,16 @@ class _Aligned(NamedTuple):
     adjacency: np.ndarray
     notes: tuple[str, ...]
 
+    @property
+    def are_free(self) -> np.ndarray | None:
+        """(n, d) which rows say something about which variable; None: all about all."""
+        return None if self.varying.regimes is None else self.varying.regimes.free
 
-def _align(graph: Any, X: Any, missing: str, random_state: Any, n_jobs: int | None) -> _Aligned:
+
+def _align(graph: Any, X: Any, missing: str, random_state: Any, n_jobs: int | None, interventions: Any) -> _Aligned:
     given = {"missing": missing, "random_state": random_state, "n_jobs": n_jobs}
     check_parameters(given, {"missing": one_of("error", "drop"), "random_state": seed_rule, "n_jobs": n_jobs_rule})
-    table = as_table(X, missing=missing, numbers_only=True)
+    table = as_table(X, missing=missing, numbers_only=True, interventions=interventions)
     adjacency = _in_order(graph, table.names)
     is_constant = constant_columns(table.values)
     if is_constant.all():

@@ -4,6 +4,8 @@
     subsample   half of the rows without replacement: the same, without copies of rows
     restarts    the same rows with another random state: what chance in the method does (nothing, for one without any)
 
+Of a table with interventions, rows are drawn from each regime by itself, so that all refits have as many of each.
+
 Gaps that are filled in (`missing="impute"`) are filled in anew for each refit; the fits of `missing="impute"` itself
 are counted in the same way, as "imputations".
 
@@ -37,7 +39,7 @@ from grandag.progress import Listener, Progress
 from grandag.table import Table, TableError, as_table
 from grandag.wording import counted
 
-__all__ = ["KINDS", "Confidence", "attach", "confidence", "describe", "halves_by_default", "with_frequencies"]
+__all__ = ["KINDS", "Confidence", "attach", "confidence", "describe", "halves_by_default", "quiet", "with_frequencies"]
 
 KINDS = ("bootstrap", "subsample", "restarts")
 
@@ -170,6 +172,8 @@ def confidence(
     n_jobs: int | None = -1,
     cluster: str | None = None,
     keep_models: bool = False,
+    interventions: Any = None,
+    intervention_kind: str = "perfect",
     listener: Listener | None = None,
 ) -> Confidence:
     """Refit an estimator and count its edges.
@@ -186,6 +190,8 @@ def confidence(
         n_jobs: Processes, -1 for all cores.
         cluster: Address of a Dask scheduler whose workers refit instead of this machine.
         keep_models: Keep the refitted estimators in `models`, for the interval of `average_effect(resamples=...)`.
+        interventions: Which variables each row intervenes on, as `fit` takes it.
+        intervention_kind: The `kind` of `fit`.
         listener: Called after every refit.
 
     Example:
@@ -198,9 +204,15 @@ def confidence(
         {"resamples": resamples, "kind": kind, "n_jobs": n_jobs, "cluster": cluster},
         {"resamples": integer(1), "kind": one_of(*KINDS), "n_jobs": n_jobs_rule, "cluster": cluster_rule},
     )
-    table = as_table(X, missing=estimator.missing, kinds=estimator.kinds)
+    table = as_table(
+        X,
+        missing=estimator.missing,
+        kinds=estimator.kinds,
+        interventions=interventions,
+        intervention_kind=intervention_kind,
+    )
     streams = as_generator(random_state).spawn(resamples)
-    refit = partial(_refit, _quiet(estimator), kind, keep_models)
+    refit = partial(_refit, quiet(estimator), kind, keep_models)
     done: dict[int, _Refit] = {}
     ended_by: BaseException | None = None
     try:
@@ -251,7 +263,7 @@ def _counted(result: _Refit | Failure) -> _Refit:
     return result
 
 
-def _quiet(estimator: Estimator) -> Estimator:
+def quiet(estimator: Estimator) -> Estimator:
     """A copy that uses one thread, shows nothing, and needs no file."""
     copy: Estimator = clone(estimator)
     given = copy.get_params()
@@ -267,11 +279,8 @@ def _refit(
 ) -> _Refit:
     _, rng = job
     estimator = clone(estimator)
-    n = len(table.values)
-    if kind == "bootstrap":
-        table = table.take(rng.integers(n, size=n))
-    elif kind == "subsample":
-        table = table.take(rng.permutation(n)[: max(1, n // 2)])
+    if kind != "restarts":
+        table = table.take(_drawn(table, kind, rng))
     if table.gaps is not None:
         table = table.completed(int(rng.integers(2**31)))
     if "random_state" in estimator.get_params():
@@ -283,6 +292,14 @@ def _refit(
         except (KnowledgeError, TableError, TrainingError) as error:  # a rare value may be missing from a sample
             return _Refit(failure=str(error))
     return _Refit(model.learned_, model if keep_model else None)
+
+
+def _drawn(table: Table, kind: str, rng: np.random.Generator) -> np.ndarray:
+    """The numbers of the rows of a refit; as many of each regime as there would be without chance."""
+    of_each = [np.arange(len(table.values))] if table.regimes is None else table.regimes.members()
+    if kind == "bootstrap":
+        return np.concatenate([rows[rng.integers(len(rows), size=len(rows))] for rows in of_each if len(rows)])
+    return np.concatenate([rng.permutation(rows)[: max(1, len(rows) // 2)] for rows in of_each])
 
 
 def attach(model: Estimator, result: Confidence) -> None:

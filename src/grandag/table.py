@@ -12,6 +12,7 @@ import numpy as np
 
 from grandag.imputation import fill_in, from_own_column
 from grandag.incoming import MOST_VARIABLES, TableError, suggestion
+from grandag.interventions import INTERVENTION_KINDS, Regimes, as_regimes
 from grandag.kinds import (
     KINDS,
     LABELLED,
@@ -33,6 +34,7 @@ __all__ = [
     "LABELLED",
     "MANY_ROWS",
     "MIN_ROWS",
+    "InterventionError",
     "KindError",
     "Scaling",
     "Table",
@@ -52,8 +54,10 @@ __all__ = [
     "rows_of",
     "same_columns",
     "split_rows",
+    "split_table",
     "spread",
     "suggestion",
+    "without_targets",
 ]  # fmt: skip
 
 MIN_ROWS = 10
@@ -71,6 +75,10 @@ _SAME = 1e-6
 
 class KindError(TableError):
     """A column is of a kind that cannot be used here."""
+
+
+class InterventionError(TableError):
+    """Interventions are of a kind that cannot be used here."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +100,7 @@ class Table:
     kinds: tuple[str, ...] = ()  # one of KINDS per column; none: all are continuous
     labels: tuple[tuple[str, ...], ...] = ()  # of binary and categorical columns, in the order of their codes
     gaps: np.ndarray | None = None  # (n, d) bool: values that were missing, and have been filled in
+    regimes: Regimes | None = None  # which rows were made under which interventions; None: under none
 
     def __post_init__(self) -> None:
         kinds = self.kinds or ("continuous",) * len(self.names)
@@ -124,7 +133,20 @@ class Table:
 
     def take(self, rows: np.ndarray) -> Table:
         """Some of the rows, by number."""
-        return replace(self, values=self.values[rows], index=None, gaps=None if self.gaps is None else self.gaps[rows])
+        return replace(
+            self,
+            values=self.values[rows],
+            index=None,
+            gaps=None if self.gaps is None else self.gaps[rows],
+            regimes=None if self.regimes is None else self.regimes.take(rows),
+        )
+
+    def without_regime(self, regime: int) -> Table:
+        """The rows of the other regimes."""
+        if self.regimes is None:
+            raise ValueError("A table without interventions has no regimes.")
+        rest = self.take(np.flatnonzero(self.regimes.of_row != regime))
+        return replace(rest, regimes=self.regimes.without(regime))
 
     def completed(self, seed: int) -> Table:
         """The table with its gaps filled in anew, by chained equations, and none left; itself if it has none."""
@@ -155,6 +177,7 @@ class Table:
             kinds=tuple(self.kinds[j] for j in chosen),
             labels=tuple(self.labels[j] for j in chosen),
             gaps=None if self.gaps is None else self.gaps[:, columns],
+            regimes=None if self.regimes is None else self.regimes.select(columns),
         )
 
 
@@ -257,6 +280,8 @@ def as_table(
     numbers_only: bool = False,
     min_rows: int = MIN_ROWS,
     min_columns: int = 2,
+    interventions: Any = None,
+    intervention_kind: str = "perfect",
 ) -> Table:
     """Check a matrix, a data frame of pandas or polars, or a table of Arrow.
 
@@ -269,11 +294,15 @@ def as_table(
         numbers_only: Take all columns for numbers, and refuse those that are not.
         min_rows: Fewer are refused.
         min_columns: Fewer are refused.
+        interventions: The targets of each row, `|` between several and nothing for none: one text per row, or the name
+            of a column of X that holds them, which is then no variable. A `Table` may have its own.
+        intervention_kind: "perfect" or "imperfect" (see `grandag.interventions`).
     """
+    X, targets = without_targets(as_frame(X), interventions)
     if isinstance(X, Table):
-        table = X if kinds is None else _with_kinds(X, kinds)
+        table, kept = (X if kinds is None else _with_kinds(X, kinds)), None
     else:
-        table = _checked(X, missing, kinds, numbers_only)
+        table, kept = _checked(X, missing, kinds, numbers_only)
     if numbers_only:
         table = table.as_numbers(frozenset({"continuous"}), "what is computed here needs numbers")
     n_rows, n_columns = table.values.shape
@@ -288,7 +317,9 @@ def as_table(
             f"X has {n_rows} sample(s) (n_samples={n_rows}){dropped} while a minimum of {min_rows} is "
             "required: give more rows (hundreds for a graph worth reading)."
         )
-    return table
+    if targets is None:
+        return table
+    return _with_regimes(table, targets, intervention_kind, kept, to_learn_from=min_rows >= MIN_ROWS)
 
 
 def as_frame(X: Any) -> Any:
@@ -298,9 +329,33 @@ def as_frame(X: Any) -> Any:
     return X.to_pandas() if hasattr(X, "column_names") and hasattr(X, "to_pandas") else X
 
 
-def _checked(X: Any, missing: str, kinds: Any, numbers_only: bool) -> Table:
-    """Finite numbers with names from whatever a user may have."""
-    X = as_frame(X)
+def without_targets(frame: Any, interventions: Any) -> tuple[Any, Any]:
+    """A table without the column that names the targets of each row, and that column; or both as they are."""
+    if not isinstance(interventions, str):
+        return frame, interventions
+    names = [str(name) for name in getattr(frame, "columns", ())]
+    if interventions not in names:
+        raise TableError(
+            f"X has no column {interventions!r} with the targets of interventions"
+            f"{suggestion(interventions, names) or ': give its name, or a sequence with the targets of each row.'}"
+        )
+    targets = frame[interventions].to_list()
+    return (frame.drop(columns=[interventions]) if hasattr(frame, "iloc") else frame.drop(interventions)), targets
+
+
+def _with_regimes(table: Table, targets: Any, kind: str, kept: np.ndarray | None, *, to_learn_from: bool) -> Table:
+    """A table with the regimes of its rows, which may be those kept of more; without, if no row has a target."""
+    n_rows = len(table.values) + (0 if kept is None else table.n_dropped)
+    if len(targets) != n_rows:
+        raise TableError(f"There are targets of interventions for {len(targets):,} rows, and X has {n_rows:,}.")
+    if kind not in INTERVENTION_KINDS:
+        raise TableError(f"The kind of interventions must be one of {', '.join(INTERVENTION_KINDS)}; got {kind!r}.")
+    regimes = as_regimes(targets, table.names, kind, rows=kept, to_learn_from=to_learn_from)
+    return replace(table, regimes=regimes if regimes.targets.any() else None)
+
+
+def _checked(X: Any, missing: str, kinds: Any, numbers_only: bool) -> tuple[Table, np.ndarray | None]:
+    """Finite numbers with names from whatever a user may have; and the numbers of their rows, if some were dropped."""
     if hasattr(X, "collect_schema") and not hasattr(X, "to_numpy"):
         raise TableError("X is a polars LazyFrame: collect() it first.")
     attributes = getattr(X, "attrs", {})
@@ -330,7 +385,7 @@ def _checked(X: Any, missing: str, kinds: Any, numbers_only: bool) -> Table:
     if not numbers_only:
         columns = {j: _in_use(column, kept[:, j], wanted.get(names[j])) for j, column in labelled.items()}
         table = _with_columns(table, columns | _of_numbers(table, wanted, set(labelled)))
-    return replace(table.completed(0), gaps=gaps)
+    return replace(table.completed(0), gaps=gaps), numbers
 
 
 def _in_use(column: Column, codes: np.ndarray, wanted: ColumnKind | None) -> Column:
@@ -637,6 +692,15 @@ def split_rows(n_rows: int, held_out_fraction: float, rng: np.random.Generator) 
     """Indices of rows to train on and of rows held out, at random."""
     order, n_held_out = rng.permutation(n_rows), count_held_out(n_rows, held_out_fraction)
     return order[n_held_out:], order[:n_held_out]
+
+
+def split_table(table: Table, held_out_fraction: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """The same of a table: of each regime the same part is held out."""
+    if table.regimes is None:
+        return split_rows(len(table.values), held_out_fraction, rng)
+    parts = [(rows, split_rows(len(rows), held_out_fraction, rng)) for rows in table.regimes.members() if len(rows)]
+    train, held_out = (np.concatenate([rows[split[side]] for rows, split in parts]) for side in (0, 1))
+    return rng.permutation(train), rng.permutation(held_out)
 
 
 def count_held_out(n_rows: int, fraction: float) -> int:

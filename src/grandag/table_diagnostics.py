@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -217,16 +217,26 @@ def _discrete_concerns(n_values: dict[str, int]) -> list[Concern]:
     )
 
 
-def order_concerns(residuals: np.ndarray, names: Sequence[str], known: Collection[str] = ()) -> list[Concern]:
+def order_concerns(
+    residuals: np.ndarray, names: Sequence[str], known: Collection[str] = (), free: np.ndarray | None = None
+) -> list[Concern]:
     """Is the noise of a row like that of the next one? Standardised residuals (n, d), in the order of the table.
 
     In a sorted table it is as much like that of a row further on, and changes from row to row are those of independent
-    noise, whose correlation is -1/2. Of columns in `known` it is no wonder.
+    noise, whose correlation is -1/2. Of columns in `known` it is no wonder. Rows that are not `free` (n, d) of
+    interventions on a variable are left out.
     """
     r = residuals[:MAX_ROWS]
-    alike = pd.Series(_correlation(r, 1), index=list(names))
-    is_alike = (alike > max(_ALIKE, _SURE / np.sqrt(len(r)))) & ~alike.index.isin(list(known))
-    is_sorted = (_correlation(r, _FURTHER) > alike / 2) & (_correlation(np.diff(r, axis=0), 1) < -_INDEPENDENT)
+    columns = [r[:, j : j + 1] if free is None else r[free[: len(r), j], j : j + 1] for j in range(r.shape[1])]
+
+    def each(correlation: Callable[[np.ndarray], np.ndarray]) -> pd.Series:
+        return pd.Series([float(correlation(column)[0]) for column in columns], index=list(names))
+
+    alike = each(lambda r: _correlation(r, 1))
+    surely = np.array([_SURE / np.sqrt(max(len(column), 1)) for column in columns])
+    is_alike = (alike > np.maximum(_ALIKE, surely)) & ~alike.index.isin(list(known))
+    changes = each(lambda r: _correlation(np.diff(r, axis=0), 1))
+    is_sorted = (each(lambda r: _correlation(r, _FURTHER)) > alike / 2) & (changes < -_INDEPENDENT)
     return [
         *concern_about(
             "sorted rows",

@@ -52,7 +52,8 @@ def test_derivatives_of_the_criterion(rng, rho):
     X, y = X - X.mean(axis=0), (y - y.mean()) / y.std()
     penalty = np.where(np.arange(p) % 4 == 3, 0.0, rng.uniform(0.1, 3, size=p))
     nothing_to_lose = (SimpleNamespace(mgcv_form=SimpleNamespace(pivots=np.ones(1))),) * 3
-    problem = _Problem(X.T @ X / n, X.T @ y / n, penalty, np.repeat(np.arange(3), 4), nothing_to_lose, n, 1.0, 1.0)
+    terms = np.repeat(np.arange(3), 4)
+    problem = _Problem(X.T @ X / n, X.T @ y / n, penalty, terms, nothing_to_lose, n, 1.0, 1.0, np.zeros(p), 0.0)
     gradient, hessian = _derivatives(_solve(problem, rho))
     here, step = _solve(problem, rho).gcv, 1e-4
     for i in range(3):

@@ -11,7 +11,7 @@ import typer
 
 from grandag.cli.common import CONFIDENCE, AsJson, Cluster, Quiet, Seed, json_text, visible
 from grandag.cli.fit import DATA_HELP, DEFAULT_METHOD, METHOD_NAMES, Preset, learn
-from grandag.cli.inputs import Reading, read_data, reads_a_table
+from grandag.cli.inputs import Reading, reads_a_table, table_of
 from grandag.cli.options import given_values
 from grandag.methods.registry import build
 
@@ -61,10 +61,9 @@ def effect(
     The interval is of refits to bootstrap samples, graph and curves: with few rows it is wide, and says so.
     """
     from grandag.diagnostics import Concern
-    from grandag.table import as_table
 
     model = build(method, given_values(parameters), preset=preset, seed=seed)
-    table = as_table(read_data(data, reading), missing=model.missing, kinds=model.kinds)
+    table = table_of(data, reading, missing=model.missing, kinds=model.kinds)
     _check_names((cause, outcome), table.names)
     ends = {"low": _value(low, "--low", cause, table), "high": _value(high, "--high", cause, table)}
     learn(model, table, quiet=quiet)

@@ -16,7 +16,7 @@ import typer
 
 from grandag.cli.common import CONFIDENCE, OUTPUT, AsJson, Cluster, Quiet, Seed, json_text, visible
 from grandag.cli.exits import INTERRUPTED, NOT_CONVERGED
-from grandag.cli.inputs import Reading, read_data, read_truth, reads_a_table
+from grandag.cli.inputs import Reading, read_truth, reads_a_table, table_of
 from grandag.cli.options import given_values
 from grandag.cli.outputs import check_output_directory, check_output_file
 from grandag.methods.registry import METHODS, build
@@ -88,6 +88,14 @@ def fit(
             rich_help_panel=CONFIDENCE,
         ),
     ] = None,
+    check_interventions: Annotated[
+        bool,
+        typer.Option(
+            "--check-interventions",
+            help="Refit without each regime of interventions, and say how well it is predicted.",
+            rich_help_panel=CONFIDENCE,
+        ),
+    ] = False,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -114,6 +122,8 @@ def fit(
 ) -> None:
     """Learn a graph from a table and print its edges."""
     _check_cluster(cluster, resamples)
+    if check_interventions and reading.interventions is None:
+        raise typer.BadParameter("needs the column of --interventions.", param_hint="--check-interventions")
     given = given_values(parameters)
     model = build(method, given, preset=preset, seed=seed)
     if n_jobs is not None and "n_jobs" in model.get_params():
@@ -121,16 +131,15 @@ def fit(
     inputs = (data, truth, given.get("knowledge"))
     check_output_directory(output, report, *inputs)
     check_output_file(report, *inputs, option="--report")
-    frame = read_data(data, reading)
-    true = read_truth(data, tuple(map(str, frame.columns)), report, truth)
-    from grandag.table import as_table
-
-    table = as_table(frame, missing=model.missing, kinds=model.kinds)
+    table = table_of(data, reading, missing=model.missing, kinds=model.kinds)
+    true = read_truth(data, table.names, report, truth)
     start = time.perf_counter()
     learn(model, table, quiet=quiet, for_report=report is not None)
     refits, was_interrupted = None, model.learned_.was_interrupted
     if not was_interrupted:
         refits, was_interrupted = _refit(model, table, resamples, resample_kind, seed, n_jobs, cluster, quiet)
+    if check_interventions and not was_interrupted:
+        _check_interventions(model, table, n_jobs, quiet=quiet)
     from grandag.report.files import write_confidence
 
     write_more = None if refits is None else partial(write_confidence, refits)
@@ -211,6 +220,15 @@ def _refit(
         return None, False
     attach(model, refits)
     return refits, refits.was_interrupted
+
+
+def _check_interventions(model: StructureLearner, table: Table, n_jobs: int | None, *, quiet: bool) -> None:
+    """Give the model what refits without each regime predict for it."""
+    from grandag.intervention_check import check_interventions, with_check
+
+    with nullcontext(None) if quiet else progress_line() as listener:
+        found = check_interventions(model, table, n_jobs=-1 if n_jobs is None else n_jobs, listener=listener)
+    model.learned_ = with_check(model.learned_, found)
 
 
 def show(

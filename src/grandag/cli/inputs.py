@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
 
@@ -17,11 +18,18 @@ if TYPE_CHECKING:
 
     from grandag.table import Table
 
-__all__ = ["Reading", "complete_rows", "read_data", "read_truth", "reads_a_table", "the_graph"]
+__all__ = ["Reading", "complete_rows", "read_truth", "reads_a_table", "table_of", "the_graph"]
 
 
 def _option(name: str, explanation: str) -> Any:
     return typer.Option(name, help=explanation, rich_help_panel=DATA)
+
+
+class InterventionKind(StrEnum):
+    """What interventions do to their targets."""
+
+    perfect = "perfect"
+    imperfect = "imperfect"
 
 
 class Reading(NamedTuple):
@@ -42,6 +50,22 @@ class Reading(NamedTuple):
         str | None,
         _option("--na-values", "Texts for missing values, separated by commas, beside NA, nothing and so on."),
     ] = None
+    interventions: Annotated[
+        str | None,
+        _option(
+            "--interventions",
+            "The column that names the targets of each row's intervention, | between several, or nothing; it is no "
+            "variable.",
+        ),
+    ] = None
+    intervention_kind: Annotated[
+        InterventionKind,
+        _option(
+            "--intervention-kind",
+            "Perfect interventions cut a target off from its causes; after imperfect ones it depends on them in "
+            "another way.",
+        ),
+    ] = InterventionKind.perfect
 
 
 def reads_a_table(command: Callable[..., None]) -> Callable[..., None]:
@@ -68,13 +92,33 @@ def reads_a_table(command: Callable[..., None]) -> Callable[..., None]:
     return wrapper
 
 
-def read_data(data: str, reading: Reading) -> pd.DataFrame:
-    """The table behind an argument: a bundled data set by name, or a file."""
+def table_of(data: str, reading: Reading, *, missing: str, kinds: Any = None) -> Table:
+    """The table behind an argument, with its interventions."""
+    from grandag.table import as_table
+
+    frame, targets = _read_with_targets(data, reading)
+    kind = str(reading.intervention_kind)
+    return as_table(frame, missing=missing, kinds=kinds, interventions=targets, intervention_kind=kind)
+
+
+def _read_with_targets(data: str, reading: Reading) -> tuple[pd.DataFrame, list[Any] | None]:
+    """The columns of a table, and the one that names the targets of interventions, if it was asked for."""
+    from grandag.reading import select_columns
+    from grandag.table import without_targets
+
+    if reading.interventions is None:
+        return _read(data, reading), None
+    everything = _read(data, reading._replace(columns=None, exclude=None))
+    frame, targets = without_targets(everything, reading.interventions)
+    return select_columns(frame, reading.columns, reading.exclude), targets
+
+
+def _read(data: str, reading: Reading) -> pd.DataFrame:
     from grandag import datasets
     from grandag.reading import read_table, select_columns
 
     if data in datasets.DATASETS:
-        return select_columns(datasets.load(data).data, reading.columns, reading.exclude)
+        return select_columns(datasets.load(data).frame, reading.columns, reading.exclude)
     return read_table(
         data,
         separator={"tab": "\t", "space": r"\s+"}.get(reading.separator or "", reading.separator),
@@ -90,10 +134,9 @@ def read_data(data: str, reading: Reading) -> pd.DataFrame:
 def complete_rows(data: str, reading: Reading, missing: str, kinds: str | None = None) -> Table:
     """The table behind an argument, for commands whose --missing is not a parameter of one method."""
     from grandag.parameters import check_parameters, one_of
-    from grandag.table import as_table
 
     check_parameters({"missing": missing}, {"missing": one_of("error", "drop")})
-    return as_table(read_data(data, reading), missing=missing, kinds=kinds)
+    return table_of(data, reading, missing=missing, kinds=kinds)
 
 
 def the_graph(argument: str, other: Any = None) -> Any:

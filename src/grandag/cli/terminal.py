@@ -47,10 +47,23 @@ def print_result(facts: dict[str, Any], output: Path | None, most: int = 40) -> 
     for explanation in explanations(header):
         console.print(explanation, highlight=False)
     console.print(headline(facts), highlight=False)
+    if "intervention_check" in facts:
+        console.print(_checked_regimes(facts["intervention_check"]))
     for note in facts["notes"]:
         console.print(f"Note: {visible(note)}", highlight=False, markup=False)
     if output is not None:
         console.print(f"Drawing: {output / 'graph.svg'}; all files in {output}/", highlight=False)
+
+
+def _checked_regimes(rows: list[dict[str, Any]]) -> Table:
+    """How far off predictions of regimes are that a refit has not seen."""
+    table = Table(box=box.SIMPLE_HEAD)
+    for position, name in enumerate(("left out", "means off by", "unchanged", "spreads off by", "unchanged")):
+        table.add_column(name, justify="right" if position else "left", overflow="fold")
+    for row in rows:
+        errors = (row["error"], row["unchanged_error"], row["spread_error"], row["unchanged_spread_error"])
+        table.add_row(escape(visible(row["regime"])), *(f"{error:.2f}" for error in errors))
+    return table
 
 
 def print_refinement(before: Learned, after: Learned) -> None:

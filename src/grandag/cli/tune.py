@@ -13,7 +13,7 @@ import typer
 from grandag.cli.common import OUTPUT, AsJson, Cluster, Quiet
 from grandag.cli.exits import INTERRUPTED, NOT_CONVERGED
 from grandag.cli.fit import DATA_HELP, DEFAULT_METHOD, METHOD_NAMES, learn, show
-from grandag.cli.inputs import Reading, read_data, reads_a_table
+from grandag.cli.inputs import Reading, reads_a_table, table_of
 from grandag.cli.options import given_values
 from grandag.cli.outputs import check_output_directory
 from grandag.progress import progress_lines
@@ -68,12 +68,11 @@ def tune(
     An option of the method fixes that parameter: it is not searched.
     """
     from grandag.cli.terminal import print_trials
-    from grandag.table import as_table
     from grandag.tuning.tune import tune as search
 
     fixed = given_values(parameters)
     check_output_directory(output, data, fixed.get("knowledge"))
-    table = as_table(read_data(data, reading), missing=fixed.get("missing", "error"), kinds=fixed.get("kinds"))
+    table = table_of(data, reading, missing=fixed.get("missing", "error"), kinds=fixed.get("kinds"))
     start = time.perf_counter()
     with nullcontext(None) if quiet else progress_lines() as listener:
         result = search(

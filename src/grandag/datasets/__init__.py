@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from grandag.datasets.authors import list_authors, load_authors
 from grandag.datasets.dataset import Dataset
 from grandag.datasets.sachs import load_sachs
 
-__all__ = ["DATASETS", "Dataset", "list_authors", "load", "load_authors", "load_sachs"]
+__all__ = ["DATASETS", "WITH_INTERVENTIONS", "Dataset", "list_authors", "load", "load_authors", "load_sachs"]
 
-DATASETS: dict[str, Callable[[], Dataset]] = {"sachs": load_sachs}
+DATASETS: dict[str, Callable[[], Dataset]] = {
+    "sachs": load_sachs,
+    "sachs-interventions": partial(load_sachs, interventions=True),
+}
 """Loaders by name, as the command line knows them."""
+
+WITH_INTERVENTIONS = ("sachs-interventions",)
+"""Names of data sets whose rows were made under interventions."""
 
 
 def load(name: str) -> Dataset:

@@ -25,6 +25,11 @@ class Dataset:
     interventions: tuple[str, ...] | None = None  # the targets of each row, "" for none, where rows have any
 
     @property
+    def frame(self) -> pd.DataFrame:
+        """The table, with the targets of each row as the column `intervention`, where rows have any."""
+        return self.data if self.interventions is None else self.data.assign(intervention=list(self.interventions))
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The column names."""
         return tuple(self.data.columns)

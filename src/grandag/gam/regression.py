@@ -6,15 +6,18 @@ minimised over the logarithms of the smoothing parameters by Newton's method wit
 computed from cross-products of the columns of the bases: after one pass over the rows, a regression of any column on
 any others costs the same for any number of rows. This is the model, criterion and test of R's mgcv for
 gam(y ~ s(x1) + s(x2) ...), on which CAM's pruning and search rest.
+
+Of a table with interventions, cross-products are kept for each regime. The regression of a column is that of the rows
+that do not target it: their regimes' cross-products are summed, and centred.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -58,7 +61,8 @@ class SplineTable:
     """A table with the bases of all its columns and their one matrix of cross-products.
 
     Args:
-        X: An array, or a pandas or polars data frame, without missing values or constant columns.
+        X: An array, or a pandas or polars data frame, without missing values or constant columns; or a `Table`, which
+            may have interventions.
         depends_on_units: Whether the search for smoothing parameters ends where mgcv's does, which depends on the unit
             of the target. Otherwise it ends where mgcv's would if all columns had variance 1.
 
@@ -76,31 +80,52 @@ class SplineTable:
         for j in np.flatnonzero(constant_columns(table.values)):
             raise TableError(f"Column {table.names[j]!r} is constant: leave it out, no curve can depend on it.")
         self.values, self.names, self.depends_on_units = table.values, table.names, depends_on_units
-        self.n_rows, self.n_columns = self.values.shape
+        self.regimes = table.regimes
+        self.n_rows, self.n_columns = (int(size) for size in self.values.shape)
         self._products: dict[int, _Products] = {}
 
     def column(self, column: str | int) -> int:
         """The number of a column, given its name or its number."""
         return column_number(self.names, column)
 
+    def n_free(self, column: int) -> int:
+        """The number of rows in the regressions of a column: those that do not target it."""
+        return self.n_rows if self.regimes is None else self.regimes.n_free(column)
+
     def products(self, k: int) -> _Products:
         """Bases of rank k and their cross-products, made when first needed."""
         if k not in self._products:
-            self._products[k] = _Products.of(self.values, k)
+            made = _Products.of(self.values, k) if self.regimes is None else _products_by_regime(self, k)
+            self._products[k] = made
         return self._products[k]
 
     def regress(
-        self, target: str | int, parents: Sequence[str | int], log_smoothing: np.ndarray | None = None
+        self,
+        target: str | int,
+        parents: Sequence[str | int],
+        log_smoothing: np.ndarray | None = None,
+        *,
+        regimes: np.ndarray | None = None,
     ) -> AdditiveFit:
         """The regression of one column on others (names or numbers).
 
         With `log_smoothing`, usually from a fit of nearly the same parents, the search starts there and takes a
-        fraction of the time; it may end in another minimum of the criterion than mgcv's.
+        fraction of the time; it may end in another minimum of the criterion than mgcv's. Of a table with interventions,
+        `regimes` is a mask of those whose rows are used; by default those that do not target the column.
         """
-        inputs = tuple(self.column(parent) for parent in parents)
+        inputs, column = tuple(self.column(parent) for parent in parents), self.column(target)
+        if self.regimes is not None and regimes is None:
+            regimes = ~self.regimes.targets[:, column]
         with one_blas_thread():
-            products = self.products(basis_size(self.n_rows, len(parents)))
-            return _fit(self, products, self.column(target), inputs, log_smoothing)
+            products = self.products(basis_size(self._n_rows(regimes), len(parents)))
+            problem = products.problem(
+                column, inputs, self._n_rows(regimes), regimes, depends_on_units=self.depends_on_units
+            )
+            return _fit(self, products, problem, column, inputs, log_smoothing)
+
+    def _n_rows(self, regimes: np.ndarray | None) -> int:
+        """How many rows some regimes have."""
+        return self.n_rows if self.regimes is None or regimes is None else int(self.regimes.counts[regimes].sum())
 
 
 @dataclass(frozen=True)
@@ -112,32 +137,99 @@ class _Products:
     gram: np.ndarray
     penalty: np.ndarray  # by function
 
-    @classmethod
-    def of(cls, values: np.ndarray, k: int, block: int = 8192) -> _Products:
-        bases = tuple(spline_basis(column, k) for column in values.T)
-        starts = np.cumsum([0, *(len(basis.penalty) for basis in bases)])
+    @staticmethod
+    def of(values: np.ndarray, k: int) -> _Products:
+        bases, starts, penalty = _bases(values, k)
         gram = np.zeros((starts[-1], starts[-1]))
-        for start in range(0, len(values), block):
-            rows = values[start : start + block]
-            design = np.hstack([basis(rows[:, j]) for j, basis in enumerate(bases)])
+        for design in _designs(bases, values):
             gram += design.T @ design
-        return cls(bases, starts, gram / len(values), np.concatenate([basis.penalty for basis in bases]))
+        return _Products(bases, starts, gram / len(values), penalty)
 
-    def problem(self, target: int, parents: tuple[int, ...], n: int, *, depends_on_units: bool = True) -> _Problem:
+    def problem(
+        self,
+        target: int,
+        parents: tuple[int, ...],
+        n: int,
+        regimes: np.ndarray | None,
+        *,
+        depends_on_units: bool = True,
+    ) -> _Problem:
         """The regression of one column on others. The last function of a column is the column itself, standardised."""
         functions = [np.arange(self.starts[parent], self.starts[parent + 1]) for parent in parents]
         columns = np.concatenate([np.zeros(0, dtype=int), *functions])
-        variance = self.bases[target].functions.scale ** 2
+        line = self.bases[target].functions
+        moments = self.moments(np.append(columns, self.starts[target + 1] - 1), n, regimes)
+        variance = line.scale**2 * moments.variance
         return _Problem(
-            self.gram[np.ix_(columns, columns)],
-            self.gram[columns, self.starts[target + 1] - 1],
+            moments.gram,
+            moments.cross / math.sqrt(moments.variance),
             self.penalty[columns],
             np.repeat(np.arange(len(parents)), [len(positions) for positions in functions]),
             tuple(self.bases[parent] for parent in parents),
             n,
             variance,
             variance if depends_on_units else 1.0,
+            moments.means,
+            line.centre + line.scale * moments.mean,
         )
+
+    def moments(self, functions: np.ndarray, n: int, regimes: np.ndarray | None) -> _Moments:
+        """Those of some functions, the target's line last, over the n rows of some regimes: here, all of them."""
+        columns, line = functions[:-1], functions[-1]
+        gram, cross = self.gram[np.ix_(columns, columns)], self.gram[columns, line]
+        return _Moments(gram, cross, 1.0, np.zeros(len(columns)), 0.0)
+
+
+class _Moments(NamedTuple):
+    """Covariances (p, p) of functions of the parents and (p,) with the target's line; its variance; all the means."""
+
+    gram: np.ndarray
+    cross: np.ndarray
+    variance: float
+    means: np.ndarray
+    mean: float
+
+
+@dataclass(frozen=True)
+class _RegimeProducts(_Products):
+    """Sums of functions and of their products over the rows of each regime; `gram` is that of all rows."""
+
+    sums: np.ndarray  # (regimes, functions)
+    squares: np.ndarray  # (regimes, functions, functions)
+
+    def moments(self, functions: np.ndarray, n: int, regimes: np.ndarray | None) -> _Moments:
+        """Those of some functions, the target's line last, over the n rows of some regimes."""
+        used = np.ones(len(self.sums), dtype=bool) if regimes is None else regimes
+        means = self.sums[np.ix_(used, functions)].sum(axis=0) / n
+        gram = self.squares[np.ix_(used, functions, functions)].sum(axis=0) / n - np.outer(means, means)
+        return _Moments(gram[:-1, :-1], gram[:-1, -1], float(gram[-1, -1]), means[:-1], float(means[-1]))
+
+
+def _products_by_regime(table: SplineTable, k: int) -> _RegimeProducts:
+    """One pass over the rows of each regime, with bases that are those of all rows."""
+    assert table.regimes is not None
+    bases, starts, penalty = _bases(table.values, k)
+    sums = np.zeros((len(table.regimes.targets), starts[-1]))
+    squares = np.zeros((*sums.shape, starts[-1]))
+    for regime in range(len(sums)):
+        for design in _designs(bases, table.values[table.regimes.of_row == regime]):
+            sums[regime] += design.sum(axis=0)
+            squares[regime] += design.T @ design
+    return _RegimeProducts(bases, starts, squares.sum(axis=0) / table.n_rows, penalty, sums, squares)
+
+
+def _bases(values: np.ndarray, k: int) -> tuple[tuple[SplineBasis, ...], np.ndarray, np.ndarray]:
+    """The bases of all columns, where the functions of each start, and the penalties of all functions."""
+    bases = tuple(spline_basis(column, k) for column in values.T)
+    starts = np.cumsum([0, *(len(basis.penalty) for basis in bases)])
+    return bases, starts, np.concatenate([basis.penalty for basis in bases])
+
+
+def _designs(bases: Sequence[SplineBasis], values: np.ndarray, block: int = 8192) -> Iterator[np.ndarray]:
+    """The functions of all columns at blocks of rows."""
+    for start in range(0, len(values), block):
+        rows = values[start : start + block]
+        yield np.hstack([basis(rows[:, j]) for j, basis in enumerate(bases)])
 
 
 @dataclass(frozen=True, repr=False)
@@ -154,12 +246,17 @@ class AdditiveFit:
     def __repr__(self) -> str:
         names = self.table.names
         terms = " + ".join(f"s({names[parent]})" for parent in self.parents) or "1"
-        return f"<AdditiveFit: {names[self.target]} ~ {terms}, {self.table.n_rows:,} rows>"
+        return f"<AdditiveFit: {names[self.target]} ~ {terms}, {self.n_rows:,} rows>"
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows in the regression."""
+        return self.solution.problem.n
 
     @property
     def k(self) -> int:
         """Rank of the bases, before a column with few distinct values lowers it."""
-        return basis_size(self.table.n_rows, len(self.parents))
+        return basis_size(self.n_rows, len(self.parents))
 
     @property
     def residual_df(self) -> float:
@@ -179,12 +276,12 @@ class AdditiveFit:
     @property
     def residual_variance(self) -> float:
         """Sum of squared residuals over n - 1, in squared units of the target: what CAM's score takes the log of."""
-        n = self.table.n_rows
+        n = self.n_rows
         return float(self.solution.rss * self.solution.problem.variance * n / (n - 1))
 
     @property
     def _relative_sigma2(self) -> float:
-        return float(self.table.n_rows * self.solution.rss / self.solution.free)
+        return float(self.n_rows * self.solution.rss / self.solution.free)
 
     @functools.cached_property
     def edf(self) -> np.ndarray:
@@ -215,7 +312,7 @@ class AdditiveFit:
 
     def _p_value(self, term: int) -> float:
         part = self._columns(term)
-        beta = self.solution.beta[part] * math.sqrt(self.table.n_rows)
+        beta = self.solution.beta[part] * math.sqrt(self.n_rows)
         rank = min(len(beta), float(self.edf1[term]))
         return smooth_p_value(beta, self._relative_sigma2 * self.solution.V[part, part], rank, self.residual_df)
 
@@ -227,8 +324,9 @@ class AdditiveFit:
         """s_j(x) for a parent, and its standard error, in the units of the target."""
         parent = self.table.column(parent)
         term = self.parents.index(parent)
-        part, design = self._columns(term), self.products.bases[parent](x)
-        variance = np.einsum("ij,jk,ik->i", design, self.solution.V[part, part], design) / self.table.n_rows
+        part = self._columns(term)
+        design = self.products.bases[parent](x) - self.solution.problem.means[part]
+        variance = np.einsum("ij,jk,ik->i", design, self.solution.V[part, part], design) / self.n_rows
         values = math.sqrt(self.solution.problem.variance) * design @ self.solution.beta[part]
         return np.asarray(values), np.sqrt(self.sigma2 * variance)
 
@@ -236,13 +334,14 @@ class AdditiveFit:
         """s_j as a function of its own, which keeps nothing of the table but the knots."""
         parent = self.table.column(parent)
         part = self._columns(self.parents.index(parent))
-        unit = math.sqrt(self.solution.problem.variance)
-        return self.products.bases[parent].combine(unit * self.solution.beta[part])
+        coefficients = math.sqrt(self.solution.problem.variance) * self.solution.beta[part]
+        curve = self.products.bases[parent].combine(coefficients)
+        return replace(curve, intercept=curve.intercept - float(self.solution.problem.means[part] @ coefficients))
 
     @property
     def intercept(self) -> float:
         """The mean of the target."""
-        return self.products.bases[self.target].functions.centre
+        return self.solution.problem.mean
 
     def predict(self, values: np.ndarray) -> np.ndarray:
         """The regression at rows with the table's columns."""
@@ -268,6 +367,8 @@ class _Problem:
     n: int
     variance: float  # of the target
     unit: float  # its variance as far as the end of the search is concerned
+    means: np.ndarray  # (p,) of the functions: 0, unless there are interventions
+    mean: float  # of the target
 
     def kept(self, rho: np.ndarray) -> np.ndarray | None:
         """What is left of the penalties (p, p) beside the largest one, if they lose anything.
@@ -524,9 +625,13 @@ def _ratio(sizes: np.ndarray) -> float:
 
 
 def _fit(
-    table: SplineTable, products: _Products, target: int, parents: tuple[int, ...], start: np.ndarray | None
+    table: SplineTable,
+    products: _Products,
+    problem: _Problem,
+    target: int,
+    parents: tuple[int, ...],
+    start: np.ndarray | None,
 ) -> AdditiveFit:
-    problem = products.problem(target, parents, table.n_rows, depends_on_units=table.depends_on_units)
     if not parents:
         rho, solution = np.zeros(0), _solve(problem, np.zeros(0))
     elif start is None:

@@ -26,16 +26,18 @@ from grandag.diagnostics import (
     constant_concerns,
     copy_concerns,
     graph_concerns,
+    imperfect_concerns,
     isolated_concerns,
     noise_concerns,
 )
 from grandag.drawing import Drawing
 from grandag.engine.compiled import announcing_compilation
 from grandag.graph import topological_order
+from grandag.intervention_check import check_interventions, with_check
 from grandag.kinds import LABELLED, ColumnKind
 from grandag.knowledge import Knowledge
 from grandag.learned import DoubtWarning, Learn, Learned, NotConvergedWarning, TrainingError
-from grandag.methods.registry import methods_that_take, name_of
+from grandag.methods.registry import methods_that_take, methods_that_take_interventions, name_of
 from grandag.methods.stages.explained import explained
 from grandag.methods.stages.linear_gaussian import LinearConditional
 from grandag.methods.storage import save
@@ -53,7 +55,7 @@ from grandag.parameters import (
 )
 from grandag.progress import Listener, progress_line
 from grandag.resampling import Confidence, confidence, with_frequencies
-from grandag.table import MANY_ROWS, Table, TableError, as_table, constant_columns, quartiles
+from grandag.table import MANY_ROWS, InterventionError, Table, TableError, as_table, constant_columns, quartiles
 from grandag.table_diagnostics import discrete_columns, order_concerns, table_concerns
 from grandag.wording import counted, levels_to_the_user, some
 
@@ -106,6 +108,9 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     learn: ClassVar[Learn]
     conditional: ClassVar[Any] = LinearConditional
     """The class of the conditionals that `learn` returns, or a union of classes; constant columns have their own."""
+    takes_interventions: ClassVar[frozenset[str]] = frozenset()
+    """Kinds of interventions that the method makes use of: "perfect", "imperfect". `learn` finds them in the `regimes`
+    of its tables."""
     takes: ClassVar[frozenset[str]] = frozenset({"continuous"})
     """Kinds of columns that the method makes use of. Counts, and labels that are numbers, as 0 and 1, it gets as plain
     numbers; columns of other labels are refused."""
@@ -150,21 +155,40 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         """The name of this method in the registry, as the command line knows it."""
         return name_of(self)
 
-    def fit(self, X: Any, y: Any = None, *, held_out: Any = None, listener: Listener | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        interventions: Any = None,
+        kind: str = "perfect",
+        held_out: Any = None,
+        listener: Listener | None = None,
+    ) -> Self:
         """Learn the graph of the columns of X.
 
         Args:
             X: The table: an array, a pandas or polars data frame.
             y: Ignored.
+            interventions: Which variables each row intervenes on: the name of a column of X, which is then no variable,
+                or a sequence of the same: the name of a target, several separated by `|`, or nothing. Default: none.
+            kind: "perfect" interventions cut a target off from its parents; after "imperfect" ones it depends on them
+                in another way.
             held_out: More rows, which decide when to stop and nothing else; a method that stops early then trains on
-                all of X instead of holding out a part of it. A method without early stopping never looks at them.
+                all of X instead of holding out a part of it. A method without early stopping never looks at them. They
+                have the column of interventions if X has one; otherwise they are observational.
             listener: Called with the progress of the fit.
         """
         values = {name: plain(value) for name, value in self.get_params(deep=False).items()}
         declared = parameters_of(type(self))
         check_parameters(values, {name: parameter.rule for name, parameter in declared.items()})
         check_unused(values, declared)
-        table = self._usable(as_table(X, missing=self.missing, kinds=self.kinds))
+        table = as_table(X, missing=self.missing, kinds=self.kinds, interventions=interventions, intervention_kind=kind)
+        table = self._usable(table)
+        if held_out is not None:
+            column = interventions if isinstance(interventions, str) else None
+            training = (table.names, table.columns, table.has_own_names, self.missing, type(self).__name__)
+            held_out = _like(held_out, *training, interventions=column, intervention_kind=kind)
         with announcing_compilation(), one_blas_thread(), self._listening(listener) as heard:
             if table.gaps is None:
                 learned = self._learn_from(table, values, held_out, heard)
@@ -186,6 +210,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
 
     def _usable(self, table: Table) -> Table:
         """The table as the method takes it: numbers in the place of labels that it cannot use."""
+        self._check_interventions(table)
         if set(table.kinds) <= self.takes:
             return table
         name, able = type(self).__name__, ", ".join(methods_that_take("categorical"))
@@ -193,17 +218,28 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         changed = [repr(table.names[j]) for j, kind in enumerate(table.kinds) if kind not in self.takes]
         return replace(usable, notes=(*table.notes, f"{name} takes for plain numbers: {some(changed)}."))
 
-    def _learn_from(self, table: Table, values: Mapping[str, Any], held_out: Any, listener: Listener | None) -> Learned:
+    def _check_interventions(self, table: Table) -> None:
+        """Refuse interventions that the method makes no use of."""
+        if table.regimes is None or table.regimes.kind in self.takes_interventions:
+            return
+        kind, able = table.regimes.kind, ", ".join(methods_that_take_interventions(table.regimes.kind))
+        raise InterventionError(
+            f"{type(self).__name__} cannot learn from {kind} interventions; methods that can are {able}. Or fit it to "
+            "the observational rows alone."
+        )
+
+    def _learn_from(
+        self, table: Table, values: Mapping[str, Any], held_out: Table | None, listener: Listener | None
+    ) -> Learned:
         """Learn from the columns that vary, then put in the others and what there is to know about the table."""
         is_constant = constant_columns(table.values)
         if is_constant.all():
             raise TableError("All columns of X are constant: there is nothing to learn from.")
         knowledge = Knowledge.of(self.knowledge).masks(table.names).without(is_constant, table.names)
         varying = table.select(~is_constant) if is_constant.any() else table
+        _check_free_values(varying)
         if held_out is not None:
-            held_out = _like(
-                held_out, table.names, table.columns, table.has_own_names, self.missing, type(self).__name__
-            ).values[:, ~is_constant]
+            held_out = held_out.select(~is_constant)
         config = self.config_type()(**{name: values[name] for name in parameters_of(self.config_type())})
         learned = type(self).learn(varying, knowledge, config, self._generator(), listener, held_out)
         learned = learned.with_shares(explained(varying, learned.dag))
@@ -211,11 +247,13 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         learned = replace(learned, columns=table.columns)
         concerns = _concerns(learned, table, varying, checks_noise=self.checks_noise)
         values = {**learned.values, "observed": quartiles(table)}
+        if table.regimes is not None:
+            values["regimes"] = table.regimes.frame(table.names)
         notes = (*_notes(learned, table), *learned.notes)
         return replace(learned, values=values, notes=notes, concerns=concerns)
 
     def _learn_from_gaps(
-        self, table: Table, values: Mapping[str, Any], held_out: Any, listener: Listener | None
+        self, table: Table, values: Mapping[str, Any], held_out: Table | None, listener: Listener | None
     ) -> Learned:
         """One fit to each of several completed tables: that in the middle of all, with the frequencies of its edges."""
         seeds = range(self.imputations)
@@ -407,6 +445,8 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         X: Any = None,
         *,
         resamples: int | Sequence[Any] | None = None,
+        interventions: Any = None,
+        kind: str = "perfect",
         n_jobs: int | None = -1,
         cluster: str | None = None,
         random_state: Any = 0,
@@ -420,6 +460,8 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             X: The table that the model was fitted to, for an interval: the method is refitted to bootstrap samples of
                 it, graph and curves. Without it, and without fitted models as `resamples`, there is no interval.
             resamples: Number of refits, by default 20, or models that were fitted to resampled rows.
+            interventions: Which variables each row of X intervenes on, as in `fit`.
+            kind: Of these interventions, as in `fit`.
             n_jobs: Processes for the refits, -1 for all cores.
             cluster: Address of a Dask scheduler whose workers refit instead of this machine.
             random_state: Seed of the refits and of the draws behind the means.
@@ -432,24 +474,41 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             if X is None:
                 raise ParameterError("resamples", "needs the table to refit to: average_effect(cause, outcome, X).")
             refits = confidence(
-                self, X, resamples, random_state=random_state, n_jobs=n_jobs, cluster=cluster, keep_models=True
-            )
+                self, X, resamples, random_state=random_state, n_jobs=n_jobs, cluster=cluster, keep_models=True,
+                interventions=interventions, intervention_kind=kind,
+            )  # fmt: skip
             if refits.ended_by is not None:  # an interval of fewer refits than asked for would say too much
                 raise refits.ended_by
             resamples = refits.models
         return model.average_effect(cause, outcome, resamples=resamples, random_state=random_state, **options)
 
-    def log_prob(self, X: Any) -> pd.Series:
-        """log p(x) of each row of X; with `missing="drop"` or "impute", here and below, of each complete row."""
-        return self.model_.log_prob(X, missing=self._missing_later)
+    def log_prob(self, X: Any, *, interventions: Any = None) -> pd.Series:
+        """log p(x) of each row of X; with `missing="drop"` or "impute", here and below, of each complete row.
+
+        `interventions` are as in `fit`, here and below: in rows that target j, log p_j does not count.
+        """
+        return self.model_.log_prob(X, missing=self._missing_later, interventions=interventions)
 
     def residuals(self, X: Any, *, standardised: bool = False) -> pd.DataFrame:
         """Each value minus its mean given its parents; see `CausalModel.residuals` for labels and counts."""
         return self.model_.residuals(X, standardised=standardised, missing=self._missing_later)
 
-    def check_noise(self, X: Any) -> pd.DataFrame:
+    def check_noise(self, X: Any, *, interventions: Any = None) -> pd.DataFrame:
         """Is the noise of each variable independent of its parents, and Gaussian? One row per variable."""
-        return self.model_.check_noise(X, missing=self._missing_later)
+        return self.model_.check_noise(X, missing=self._missing_later, interventions=interventions)
+
+    def check_interventions(
+        self, X: Any, interventions: Any = None, kind: str = "perfect", *, n_jobs: int | None = -1
+    ) -> pd.DataFrame:
+        """Does the method predict interventions that it has not seen? See `grandag.check_interventions`.
+
+        One row per regime and variable: the regime's means and spreads beside those that a refit to all other regimes
+        predicts. The result is kept as `intervention_check_`, for saved models and reports.
+        """
+        found = check_interventions(self, X, interventions, kind, n_jobs=n_jobs)
+        if "learned_" in self.__dict__:
+            self.learned_ = with_check(self.learned_, found)
+        return found
 
     def predict(self, X: Any, target: str | None = None) -> Any:
         """The mean of the target given its parents in X; without a target, of every variable given its own.
@@ -460,14 +519,15 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             X = self._like_training(X, self._missing_later)
         return self.model_.predict(X, target, missing=self._missing_later)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, *, interventions: Any = None) -> float:
         """Mean over the rows of X of log p(x) = sum_j log p_j(x_j | parents), in the units of the table.
 
-        Constant columns have no density and do not count; of an equivalence class, it is the score of `dag_`. `y` is
-        ignored.
+        Constant columns have no density and do not count, nor do the targets of a row's interventions; of an
+        equivalence class, it is the score of `dag_`. `y` is ignored.
         """
         model = self.model_
-        return float(model.log_prob(self._like_training(X, self._missing_later)).mean())
+        table = self._like_training(X, self._missing_later, interventions=interventions)
+        return float(model.log_prob(table).mean())
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to one file: arrays and JSON in a zip archive (numpy's npz), nothing pickled."""
@@ -486,11 +546,11 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         model._keep(learned, has_own_names=has_own_names)
         return model
 
-    def _like_training(self, X: Any, missing: str) -> Table:
+    def _like_training(self, X: Any, missing: str, **interventions: Any) -> Table:
         """The rows of X, which must have the columns of the training table in the same order."""
         learned = self._fitted()
         has_own_names = hasattr(self, "feature_names_in_")
-        return _like(X, learned.names, learned.columns, has_own_names, missing, type(self).__name__)
+        return _like(X, learned.names, learned.columns, has_own_names, missing, type(self).__name__, **interventions)
 
 
 @estimator
@@ -508,10 +568,16 @@ class StochasticLearner(StructureLearner):
 
 
 def _like(
-    X: Any, names: tuple[str, ...], columns: Sequence[ColumnKind], has_own_names: bool, missing: str, estimator: str
+    X: Any,
+    names: tuple[str, ...],
+    columns: Sequence[ColumnKind],
+    has_own_names: bool,
+    missing: str,
+    estimator: str,
+    **interventions: Any,
 ) -> Table:
-    """The rows of X, checked to have the columns of the training table."""
-    table = as_table(X, missing=missing, kinds=columns or None, min_rows=1, min_columns=1)
+    """The rows of X, checked to have the columns of the training table, with their own interventions."""
+    table = as_table(X, missing=missing, kinds=columns or None, min_rows=1, min_columns=1, **interventions)
     if len(table.names) != len(names):
         raise TableError(
             f"X has {len(table.names)} features, but {estimator} is expecting {len(names)} features as input."
@@ -524,17 +590,46 @@ def _like(
     return table
 
 
+def _check_free_values(table: Table) -> None:
+    """Refuse variables that vary under interventions only."""
+    if table.regimes is None:
+        return
+    for j in np.flatnonzero(table.regimes.targets.any(axis=0)).tolist():
+        if len(np.unique(table.values[table.regimes.are_free(j), j])) < 2:
+            raise TableError(
+                f"Column {table.names[j]!r} does not vary in rows that do not intervene on it, so that nothing can be "
+                "learned about its causes: leave it out (--exclude)."
+            )
+
+
 def _notes(learned: Learned, table: Table) -> list[str]:
     """Notes that come before those of the method itself."""
     notes = [*table.notes]
     if table.n_dropped:
         n_rows = len(table.values) + table.n_dropped
         notes.append(f"Dropped {table.n_dropped:,} of {n_rows:,} rows, which have missing or infinite values.")
+    if table.regimes is not None:
+        notes.append(table.regimes.describe(table.names))
     if len(table.values) > MANY_ROWS:
         notes.append(f"Quartiles are those of {MANY_ROWS:,} of the {len(table.values):,} rows, evenly spread.")
     if not learned.is_dag and learned.conditionals is not None:
         notes.append("Scores, samples and effects are those of one DAG of the equivalence class (dag_).")
     return notes
+
+
+def _rows_of_each(table: Table) -> int | np.ndarray:
+    """How many rows say something about how each variable follows from its parents."""
+    return len(table.values) if table.regimes is None else table.regimes.free.sum(axis=0)
+
+
+def _without_shifts(table: Table) -> np.ndarray:
+    """The values without what regimes as such do: columns that different ones shift would seem to depend."""
+    if table.regimes is None:
+        return table.values
+    values = np.array(table.values, dtype=np.float64)
+    for rows in table.regimes.members():
+        values[rows] -= values[rows].mean(axis=0) if len(rows) else 0.0
+    return values
 
 
 def _concerns(learned: Learned, table: Table, varying: Table, *, checks_noise: bool) -> tuple[Concern, ...]:
@@ -548,7 +643,8 @@ def _concerns(learned: Learned, table: Table, varying: Table, *, checks_noise: b
     if model is not None:
         residuals = model.residuals(table.take(np.arange(min(len(table.values), MAX_ROWS))), standardised=True)
         odd = [name for concern in of_table if concern.kind in _OUT_OF_ORDER for name in concern.variables]
-        order = order_concerns(residuals.to_numpy(), table.names, odd)
+        free = None if table.regimes is None else table.regimes.free
+        order = order_concerns(residuals.to_numpy(), table.names, odd, free)
     if model is not None and checks_noise:
         is_discrete = discrete_columns(table.values)
         discrete = [name for name, few, kind in zip(table.names, is_discrete, table.kinds, strict=True)
@@ -561,8 +657,9 @@ def _concerns(learned: Learned, table: Table, varying: Table, *, checks_noise: b
         *of_table,
         *learned.concerns,
         *column_concerns(ordered.values, ordered.names, known),
-        *isolated_concerns(table.values, learned.adjacency, table.names),
-        *graph_concerns(learned.dag, table.names, len(table.values)),
+        *isolated_concerns(_without_shifts(table), learned.adjacency, table.names),
+        *graph_concerns(learned.dag, table.names, _rows_of_each(table)),
+        *imperfect_concerns(table, learned.dag),
         *order,
         *noise,
     )

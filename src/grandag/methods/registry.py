@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from grandag.parameters import Parameter
 
-__all__ = ["METHODS", "Method", "build", "find", "methods_that_take", "name_of", "options_of"]
+__all__ = [
+    "METHODS",
+    "Method",
+    "build",
+    "find",
+    "methods_that_take",
+    "methods_that_take_interventions",
+    "name_of",
+    "options_of",
+]
 
 
 @dataclass(frozen=True)
@@ -58,7 +67,10 @@ METHODS = {
         {"algorithm": "top-down"},
     ),
     "dag-gnn": Method("grandag.methods.dag_gnn.dag_gnn:DAGGNN", "DAG-GNN: variational autoencoder"),
-    "ges": Method("grandag.methods.equivalence.ges:GES", "GES: greedy search over equivalence classes, linear"),
+    "ges": Method(
+        "grandag.methods.equivalence.ges:GES",
+        "GES: greedy search over equivalence classes, linear; GIES if given interventions",
+    ),
     "fges": Method(
         "grandag.methods.equivalence.ges:GES",
         "FGES: GES with a limit on edges per variable, for thousands of variables",
@@ -86,6 +98,11 @@ def find(method: str) -> Method:
 def methods_that_take(kind: str) -> list[str]:
     """The names of the methods that make use of a kind of columns."""
     return [name for name, entry in METHODS.items() if kind in entry.estimator().takes]
+
+
+def methods_that_take_interventions(kind: str) -> list[str]:
+    """The names of the methods that make use of interventions of a kind."""
+    return [name for name, entry in METHODS.items() if kind in entry.estimator().takes_interventions]
 
 
 _ELSEWHERE = ("n_jobs", "random_state", "verbose")

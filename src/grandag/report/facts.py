@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from grandag.intervention_check import errors_by_regime
 from grandag.learned import Learned
 from grandag.methods.estimator import StructureLearner
 from grandag.parameters import plain
@@ -49,6 +50,8 @@ class FitSummary:
         for name in ("held_out_log_likelihood", "evidence"):
             if name in learned.values:
                 facts[name] = learned.values[name]
+        if "intervention_check" in learned.values:
+            facts["intervention_check"] = errors_by_regime(learned.values["intervention_check"]).to_dict("records")
         facts["nodes"] = list(learned.names)
         facts["edges"] = self.edges.to_dict(orient="records")
         return facts

@@ -52,6 +52,10 @@ def _write(fit: FitSummary, directory: Path) -> None:
     write_edges(fit.edges, directory / "edges.csv")
     nx.write_gml(graph, directory / "graph.gml")
     fit.model.save(directory / "model.npz")
+    check = fit.learned.values.get("intervention_check")
+    if check is not None:
+        names = {column: check[column].map(no_formula) for column in ("regime", "variable")}
+        check.assign(**names).to_csv(directory / "intervention_check.csv", index=False)
     run = {name: value for name, value in fit.facts.items() if name not in {"nodes", "edges"}}
     texts = {
         "graph.json": to_json(graph),

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from grandag.intervention_check import describe_check, errors_by_regime
+from grandag.learned import Learned
 from grandag.methods.estimator import StructureLearner
 from grandag.metrics.matching import matched
 from grandag.report.environment import environment as this_environment
@@ -24,6 +26,9 @@ from grandag.table import MANY_ROWS, Table, as_table, rows_of, spread
 
 __all__ = ["fit_page", "page_of"]
 
+_MOST_MISSES = 20
+"""Predictions of regimes that are furthest off."""
+
 _MOST_CURVES, _MOST_ROWS = 200, 5000
 """Of the strongest edges, curves and rows of the table; the page says how many more there are."""
 
@@ -35,6 +40,7 @@ def fit_page(
     data: str = "a table",
     seconds: float | None = None,
     truth: Any = None,
+    interventions: Any = None,
     environment: Mapping[str, str] | None = None,
 ) -> str:
     """One self-contained HTML page about a fitted estimator.
@@ -45,6 +51,7 @@ def fit_page(
         data: The name of the table.
         seconds: The time that the fit took.
         truth: The true graph, if it is known: any graph on the same nodes.
+        interventions: Which variables each row intervenes on, as `fit` takes it.
         environment: Versions and machine as text by name; by default those of now.
 
     Returns:
@@ -57,7 +64,7 @@ def fit_page(
         >>> page.startswith("<!DOCTYPE html>")
         True
     """
-    table = as_table(X, missing=estimator.missing, kinds=estimator.kinds)
+    table = as_table(X, missing=estimator.missing, kinds=estimator.kinds, interventions=interventions)
     return page_of(FitSummary(estimator, data, seconds), table, truth=truth, environment=environment)
 
 
@@ -79,6 +86,7 @@ def page_of(fit: FitSummary, table: Table, *, truth: Any = None, environment: Ma
         charts=[*training_charts(learned), *connectivity_chart(learned, true, fit.facts["parameters"])],
         curves=list(_curves(fit, table)),
         n_hidden=max(0, len(fit.edges) - _MOST_CURVES),
+        check=_intervention_check(learned),
         parameters={name: repr(value) for name, value in fit.facts["parameters"].items()},
         environment=this_environment() if environment is None else environment,
     )
@@ -135,6 +143,19 @@ def _missing(adjacency: np.ndarray, names: tuple[str, ...], true: np.ndarray) ->
         for i, j in np.argwhere(missing)
         if i < j or not missing[j, i]
     ]
+
+
+def _intervention_check(learned: Learned) -> dict[str, Any] | None:
+    """What refits without each regime predict for it, if that was looked at."""
+    check = learned.values.get("intervention_check")
+    if check is None:
+        return None
+    worst = check.reindex(check["error"].abs().sort_values(ascending=False, kind="stable").index)
+    return {
+        "sentence": describe_check(check),
+        "regimes": errors_by_regime(check).to_dict(orient="records"),
+        "worst": worst.head(_MOST_MISSES).to_dict(orient="records"),
+    }
 
 
 def _curves(fit: FitSummary, table: Table) -> Iterator[Markup]:

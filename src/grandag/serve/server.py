@@ -250,7 +250,7 @@ class _Handlers:
         return JSONResponse(
             {
                 "methods": await run_in_threadpool(views.methods),
-                "datasets": list(datasets.DATASETS),
+                "datasets": [name for name in datasets.DATASETS if name not in datasets.WITH_INTERVENTIONS],
                 "mechanisms": [*MECHANISMS, "syntren"],
                 "graphs": list(GRAPHS),
                 "resample_kinds": list(KINDS),

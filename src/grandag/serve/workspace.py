@@ -143,7 +143,8 @@ class Workspace:
 
     def bundled_table(self, name: str) -> TableRecord:
         """A bundled table by name; the workspace has each of them once."""
-        datasets.load(name)
+        if datasets.load(name).interventions is not None:
+            raise WorkspaceError(f"The workbench learns from no interventions, as {name!r} has: use `grandag fit`.")
         known = (record for record in self.tables.values() if record.origin == "bundled" and record.name == name)
         return next(known, None) or self.new_table(name, "bundled", {})
 

@@ -13,14 +13,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from grandag.interventions import MIN_REGIME_ROWS, SEPARATOR
+from grandag.interventions import INTERVENTION_KINDS, MIN_REGIME_ROWS, SEPARATOR
 from grandag.parameters import ParameterError, as_generator, check_parameters, integer, number, one_of
 from grandag.simulate.mechanisms import KINDS, Mechanism, draw_mechanism, find_kind
 from grandag.simulate.scenario import Scenario
 
-__all__ = ["INTERVENTION_KINDS", "Regime", "draw_regimes"]
-
-INTERVENTION_KINDS = ("perfect", "imperfect")
+__all__ = ["Regime", "draw_regimes"]
 
 
 @dataclass(frozen=True)

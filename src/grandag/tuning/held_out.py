@@ -22,7 +22,7 @@ import numpy as np
 from grandag.learned import TrainingError
 from grandag.methods.registry import build
 from grandag.progress import Listener
-from grandag.table import MANY_ROWS, MIN_ROWS, Table, as_table, draw_rows, split_rows
+from grandag.table import MANY_ROWS, MIN_ROWS, Table, as_table, draw_rows, split_rows, split_table
 
 __all__ = ["FEWEST_ROWS", "HELD_OUT_FRACTION", "MOST_ROWS", "HeldOutFit", "held_out_fit", "hold_out"]
 
@@ -56,13 +56,15 @@ class HeldOutFit:
 
 
 def hold_out(table: Table, seed: int) -> tuple[Table, Table]:
-    """A random 80 % of the rows to train on, and the others; the same seed gives the same split.
+    """A random 80 % of the rows, of each regime, to train on, and the others; the same seed gives the same split.
 
     Of more than `MOST_ROWS` rows so many are drawn first. They stay in order, as a memory-mapped file is read best.
     """
     rng, n = np.random.default_rng(seed), len(table.values)
-    train, held_out = split_rows(min(n, MOST_ROWS), HELD_OUT_FRACTION, rng)
-    if n > MOST_ROWS:
+    if n <= MOST_ROWS:
+        train, held_out = split_table(table, HELD_OUT_FRACTION, rng)
+    else:
+        train, held_out = split_rows(MOST_ROWS, HELD_OUT_FRACTION, rng)
         drawn = np.sort(draw_rows(n, MOST_ROWS, rng))
         train, held_out = drawn[np.sort(train)], drawn[np.sort(held_out)]
     return table.take(train), table.take(held_out)
@@ -75,6 +77,8 @@ def held_out_fit(
     seed: int = 0,
     *,
     preset: str = "default",
+    interventions: Any = None,
+    intervention_kind: str = "perfect",
     listener: Listener | None = None,
 ) -> HeldOutFit:
     """Fit a method to a random 80 % of the rows and score it on the rest.
@@ -87,6 +91,8 @@ def held_out_fit(
         X: The table.
         seed: Seed of the split and of the fit.
         preset: The preset that `parameters` change.
+        interventions: Which variables each row intervenes on, as `fit` takes it.
+        intervention_kind: The `kind` of `fit`.
         listener: Called with the progress of the fit; an exception that it raises ends the fit.
 
     Raises:
@@ -99,7 +105,14 @@ def held_out_fit(
         ((11, 11), True)
     """
     estimator = build(method, parameters, preset=preset, seed=seed)
-    table = as_table(X, missing=estimator.missing, kinds=estimator.kinds, min_rows=FEWEST_ROWS)
+    table = as_table(
+        X,
+        missing=estimator.missing,
+        kinds=estimator.kinds,
+        min_rows=FEWEST_ROWS,
+        interventions=interventions,
+        intervention_kind=intervention_kind,
+    )
     train, held_out = hold_out(table, seed)
     start = time.perf_counter()
     estimator.fit(train, held_out=held_out, listener=listener).learned_.check_not_interrupted()

@@ -203,6 +203,8 @@ def tune(
     space: Space | None = None,
     time_limit: float | None = None,
     total_time_limit: float | None = None,
+    interventions: Any = None,
+    intervention_kind: str = "perfect",
     listener: Listener | None = None,
 ) -> Tuning:
     """Search the hyper-parameters of a method for the best score on held-out rows (80 % train, 20 % score).
@@ -226,6 +228,8 @@ def tune(
             that have no effect (the cutoff of pruning, if edges are refined instead).
         time_limit: Seconds for one trial, which fails after that, at its next report of progress.
         total_time_limit: Seconds for all trials; those that have not begun by then are left out.
+        interventions: Which variables each row intervenes on, as `fit` takes it.
+        intervention_kind: The `kind` of `fit`.
         listener: Called after every trial with the best score so far.
 
     Example:
@@ -242,7 +246,14 @@ def tune(
     searched = used_part(offered, estimator) if space is None else space
     if not set(searched) - set(fixed):
         raise ParameterError("fixed", f"must leave something to search: the search is over {', '.join(offered)}.")
-    table = as_table(X, missing=estimator.missing, kinds=estimator.kinds, min_rows=FEWEST_ROWS)
+    table = as_table(
+        X,
+        missing=estimator.missing,
+        kinds=estimator.kinds,
+        min_rows=FEWEST_ROWS,
+        interventions=interventions,
+        intervention_kind=intervention_kind,
+    )
     knowledge = Knowledge.of(estimator.knowledge)
     knowledge.masks(table.names)  # refuses contradictions before any trial runs
     alone = {"n_jobs": 1} if "n_jobs" in estimator.get_params() else {}

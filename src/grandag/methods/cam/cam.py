@@ -1,8 +1,9 @@
 """CAM, causal additive models (Buehlmann, Peters, Ernest 2014): a greedy search, then pruning.
 
-    score = - sum_j log var(x_j given its parents)
+    score = - sum_j n_j / n log var(x_j given its parents)
 
-by additive spline regressions. Preselection by boosting limits the candidates; the search then inserts, one by one, the
+by additive spline regressions; all n rows say something about x_j but for those of interventions on it, so that
+n_j = n without any. Preselection by boosting limits the candidates; the search then inserts, one by one, the
 edge that raises the score most and closes no cycle, until the graph is complete; pruning drops what is not significant.
 """
 
@@ -52,17 +53,31 @@ class CamConfig(FinalEdgesConfig):
 
 
 def preselect(
-    values: np.ndarray, *, min_share: float = 0.02, max_candidates: int = 10, listener: Listener | None = None
+    table: Table, *, min_share: float = 0.02, max_candidates: int = 10, listener: Listener | None = None
 ) -> np.ndarray:
     """mask[i, j]: is i a candidate parent of j? Inputs that boosting chooses in more than 2 % of its steps.
 
     At most ten: those chosen more often than the eleventh.
     """
-    shares = boosting_shares(values, listener=listener)
+    shares = _shares(table, listener)
     if len(shares) <= max_candidates:
         return np.asarray(shares > min_share)
     eleventh = np.sort(shares, axis=0)[::-1][max_candidates]
     return np.asarray(shares > np.maximum(eleventh, min_share))
+
+
+def _shares(table: Table, listener: Listener | None) -> np.ndarray:
+    """What boosting chooses for each column, in the rows that do not target it."""
+    if table.regimes is None:
+        return boosting_shares(table.values, listener=listener)
+    shares = np.zeros((len(table.names),) * 2)
+    rows, of_column = np.unique(table.regimes.targets, axis=1, return_inverse=True)  # columns of the same rows
+    for number in range(rows.shape[1]):
+        columns = np.flatnonzero(of_column == number)
+        shares[:, columns] = boosting_shares(table.values[table.regimes.are_free(columns[0])])[:, columns]
+        if listener is not None:
+            listener(Progress("preselect", number + 1, rows.shape[1]))
+    return shares
 
 
 class Insertion(NamedTuple):
@@ -140,8 +155,9 @@ class _Search:
 
     @property
     def score(self) -> float:
-        """- sum_j log var(x_j given its parents)"""
-        return -sum(math.log(fit.residual_variance) for fit in self.fits)
+        """- sum_j n_j / n log var(x_j given its parents)"""
+        n = self.table.n_rows
+        return -sum(fit.n_rows / n * math.log(fit.residual_variance) for fit in self.fits)
 
     def _propose_parents(self, j: int) -> None:
         """Find the gains of all open edges into j."""
@@ -153,7 +169,8 @@ class _Search:
         fit, before = self.fits[j], self.proposed.get((i, j))
         start = None if before is None else np.append(fit.log_smoothing, before.log_smoothing[-1])
         self.proposed[i, j] = self.table.regress(j, [*fit.parents, i], log_smoothing=start)
-        self.gain[i, j] = math.log(fit.residual_variance / self.proposed[i, j].residual_variance)
+        share = fit.n_rows / self.table.n_rows
+        self.gain[i, j] = share * math.log(fit.residual_variance / self.proposed[i, j].residual_variance)
 
     def _tell(self, step: int, n_steps: int, stage: str) -> None:
         if self.listener is not None:
@@ -192,14 +209,14 @@ def learn(
     config: CamConfig,
     rng: np.random.Generator,
     listener: Listener | None,
-    held_out: np.ndarray | None,
+    held_out: Table | None,
 ) -> Learned:
     """Preselection, insertion of edges, pruning, and the regressions of the final graph."""
     allowed, required = knowledge
     splines = SplineTable(table, depends_on_units=False)
-    candidates, notes = _candidates(table.values, config, listener)
+    candidates, notes = _candidates(table, config, listener)
     insertions = insert_edges(
-        splines, candidates & allowed, _most_parents(table, config), required=required, listener=listener
+        splines, candidates & allowed, _most_parents(splines, config), required=required, listener=listener
     )
     adjacency, strength = np.zeros_like(candidates), np.zeros(candidates.shape)
     for insertion in insertions:
@@ -212,35 +229,34 @@ def learn(
         final.adjacency,
         final.strength,
         edge_facts=final.edge_facts,
-        values={**_search_values(insertions, table), **final.values},
+        values={**_search_values(insertions, splines), **final.values},
         conditionals=tuple(AdditiveConditional.of(fit) for fit in fits),
         notes=(*notes, *final.notes),
         concerns=final.concerns,
     )
 
 
-def _most_parents(table: Table, config: CamConfig) -> int:
+def _most_parents(table: SplineTable, config: CamConfig) -> int:
     """Maximum number of parents: as asked for, or one per 20 rows; never more than there are other columns."""
-    n_rows, n_columns = table.values.shape
-    return min(int(n_columns) - 1, round(n_rows / 20) if config.max_parents is None else config.max_parents)
+    n_rows = min(map(table.n_free, range(table.n_columns)))
+    return min(table.n_columns - 1, round(n_rows / 20) if config.max_parents is None else config.max_parents)
 
 
-def _candidates(values: np.ndarray, config: CamConfig, listener: Listener | None) -> tuple[np.ndarray, list[str]]:
+def _candidates(table: Table, config: CamConfig, listener: Listener | None) -> tuple[np.ndarray, list[str]]:
     """Candidate parents, and a note if boosting selected them."""
-    d = values.shape[1]
+    d = len(table.names)
     is_asked = d >= _PRESELECTION_FROM if config.preselection == "auto" else config.preselection
     if not is_asked or d < 2:
         return ~np.eye(d, dtype=bool), []
-    candidates = preselect(values, listener=listener)
+    candidates = preselect(table, listener=listener)
     return candidates, [f"Preselection left {int(candidates.sum()):,} of {d * (d - 1):,} possible edges open."]
 
 
-def _search_values(insertions: Sequence[Insertion], table: Table) -> dict[str, Any]:
+def _search_values(insertions: Sequence[Insertion], table: SplineTable) -> dict[str, Any]:
     """The steps of the search with names, and the score of the graph at its end."""
     rows = [(table.names[step.source], table.names[step.target], step.gain, step.score) for step in insertions]
-    n = len(table.values)
-    alone = -float(np.log(table.scaling.scale**2 * n / (n - 1)).sum())
-    score = insertions[-1].score if insertions else alone
+    nothing = np.zeros((table.n_columns,) * 2, dtype=bool)
+    score = insertions[-1].score if insertions else _Search(table, nothing, 0, None).score
     return {"search": pd.DataFrame(rows, columns=["source", "target", "gain", "score"]), "score": score}
 
 
@@ -266,5 +282,6 @@ class CAM(StructureLearner, CamConfig):
     """
 
     learn = staticmethod(learn)
+    takes_interventions = frozenset({"perfect"})
     conditional = AdditiveConditional
     quick_up_to = 12

@@ -231,7 +231,7 @@ def learn(
     config: DagGnnConfig,
     rng: np.random.Generator,
     listener: Listener | None,
-    held_out: np.ndarray | None,
+    held_out: Table | None,
 ) -> Learned:
     """Weights by an autoencoder, thresholded; then the autoencoder of the final graph."""
     neighbours_rng, train_rng, refit_rng, refine_rng = rng.spawn(4)

@@ -72,7 +72,7 @@ def learn(
     config: EqualVarianceConfig,
     rng: np.random.Generator,
     listener: Listener | None,
-    held_out: np.ndarray | None,
+    held_out: Table | None,
 ) -> Learned:
     """The DAG of the best common-variance BIC that is found, and its regressions."""
     scaling, n_rows = table.scaling, len(table.values)

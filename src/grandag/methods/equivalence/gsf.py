@@ -15,8 +15,8 @@ from grandag.knowledge import Masks
 from grandag.learned import Learned
 from grandag.methods.equivalence.class_search import SearchConfig, search_class
 from grandag.methods.equivalence.generalised_score import GeneralisedScore
-from grandag.methods.equivalence.greedy_search import CachedScore
 from grandag.methods.equivalence.kernel_conditionals import KernelConditional, kernel_conditionals
+from grandag.methods.equivalence.local_score import CachedScore
 from grandag.methods.estimator import StructureLearner, estimator
 from grandag.parameters import PowerOfTen, count, integer, number, one_of, parameter, redeclared
 from grandag.progress import Listener
@@ -59,7 +59,7 @@ def learn(
     config: GsfConfig,
     rng: np.random.Generator,
     listener: Listener | None,
-    held_out: np.ndarray | None,
+    held_out: Table | None,
 ) -> Learned:
     """The class with the best generalised score that the greedy search finds, and regressions of one of its DAGs."""
     used = spread(len(table.values), config.max_rows)

@@ -213,7 +213,7 @@ def learn(
     config: PcConfig,
     rng: np.random.Generator,
     listener: Listener | None,
-    held_out: np.ndarray | None,
+    held_out: Table | None,
 ) -> Learned:
     """The skeleton by tests, its orientation, and the linear regressions of one DAG of the class."""
     from scipy.stats import norm

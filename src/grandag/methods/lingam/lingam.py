@@ -72,7 +72,7 @@ def learn(
     config: LingamConfig,
     rng: np.random.Generator,
     listener: Listener | None,
-    held_out: np.ndarray | None,
+    held_out: Table | None,
 ) -> Learned:
     """The order, the parents of each variable, and their regressions."""
     allowed, required = knowledge

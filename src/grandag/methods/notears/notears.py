@@ -4,7 +4,8 @@
 
 for centred X, by the augmented Lagrangian method: subproblems with alpha h + rho / 2 h^2 added, then
 alpha <- alpha + rho h; rho grows tenfold until h has fallen to a quarter. The rows enter only through the covariance
-matrix S: the loss is 1/2 tr((I - W)' S (I - W)) and its gradient S (W - I).
+matrix S: the loss is 1/2 tr((I - W)' S (I - W)) and its gradient S (W - I). With interventions, column j of I - W has
+a matrix S_j of its own: that of the rows that do not target j, times their share of all rows.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from grandag.learned import Convergence, Learned
 from grandag.methods.estimator import StochasticLearner, estimator
 from grandag.methods.notears.orthantwise import minimise
 from grandag.methods.stages.augmented_lagrangian import Multipliers, Solved, minimise_subject_to_h
-from grandag.methods.stages.linear_gaussian import about_zero, least_squares, moments
+from grandag.methods.stages.linear_gaussian import FreeMoments, Moments, about_zero, free_moments, least_squares
 from grandag.methods.stages.weights import WeightsConfig, cut_weights, open_edges
 from grandag.parameters import Choice, boolean, number, parameter, redeclared
 from grandag.progress import Listener, Progress
@@ -80,9 +81,9 @@ class NotearsResult(NamedTuple):
 
 
 def loss(weights: np.ndarray, covariance: np.ndarray) -> tuple[float, np.ndarray]:
-    """1/2 tr((I - W)' S (I - W)) and its gradient."""
+    """1/2 tr((I - W)' S (I - W)) and its gradient; S (d, d, d) is that of each column of I - W."""
     difference = weights - np.eye(len(weights))
-    gradient = covariance @ difference
+    gradient = covariance @ difference if covariance.ndim == 2 else (covariance @ difference.T[..., None])[..., 0].T
     return 0.5 * float(np.vdot(difference, gradient)), gradient
 
 
@@ -153,14 +154,13 @@ def learn(
     config: NotearsConfig,
     rng: np.random.Generator,
     listener: Listener | None,
-    held_out: np.ndarray | None,
+    held_out: Table | None,
 ) -> Learned:
     """Weights by continuous optimisation, thresholded; then least squares for the final graph."""
     neighbours_rng, _, _, refine_rng = rng.spawn(4)
     opened = open_edges(table, knowledge, config, neighbours_rng, listener)
-    data = moments(table.values, opened.scaling)
-    fitted = data if config.intercept else about_zero(data)
-    result = notears(fitted.covariance, opened.allowed, config, listener=listener)
+    data = free_moments(table, opened.scaling)
+    result = notears(_second_moments(data, config), opened.allowed, config, listener=listener)
     cut = cut_weights(result.weights, table, knowledge, config, refine_rng, listener)
     final = least_squares(data, cut.adjacency).in_units(opened.scaling)
     trace = pd.DataFrame(result.trace, columns=list(NotearsTrace._fields))
@@ -184,6 +184,13 @@ def learn(
         notes=(*opened.notes, *cut.notes),
         concerns=(*convergence.concerns(), *cut.concerns),
     )
+
+
+def _second_moments(data: Moments | FreeMoments, config: NotearsConfig) -> np.ndarray:
+    """S, or S_j of each variable."""
+    if isinstance(data, Moments):
+        return data.covariance if config.intercept else about_zero(data).covariance
+    return np.array([share * _second_moments(data.of(j), config) for j, share in enumerate(data.share)])
 
 
 @estimator
@@ -210,5 +217,6 @@ class NOTEARS(StochasticLearner, NotearsConfig):
     """
 
     learn = staticmethod(learn)
+    takes_interventions = frozenset({"perfect"})
     checks_noise = False
     quick_up_to = 20

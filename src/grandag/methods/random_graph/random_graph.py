@@ -18,7 +18,7 @@ from grandag.graph import is_acyclic
 from grandag.knowledge import Masks
 from grandag.learned import Learned
 from grandag.methods.estimator import StochasticLearner, estimator
-from grandag.methods.stages.linear_gaussian import least_squares, moments
+from grandag.methods.stages.linear_gaussian import free_moments, least_squares
 from grandag.parameters import ParameterError, Rule, integer, parameter
 from grandag.progress import Listener
 from grandag.table import Table
@@ -91,12 +91,12 @@ def learn(
     config: RandomGraphConfig,
     rng: np.random.Generator,
     listener: Listener | None,
-    held_out: np.ndarray | None,
+    held_out: Table | None,
 ) -> Learned:
     """A random graph that obeys the background knowledge, with linear conditionals; all edges are equally strong."""
     drawn = random_graph(len(table.names), config.n_edges, rng)
     adjacency = obeying(drawn, knowledge.allowed, knowledge.required, rng)
-    conditionals = least_squares(moments(table.values), adjacency).conditionals(adjacency)
+    conditionals = least_squares(free_moments(table), adjacency).conditionals(adjacency)
     return Learned(table.names, adjacency, adjacency.astype(float), conditionals=conditionals)
 
 
@@ -111,4 +111,5 @@ class RandomGraph(StochasticLearner, RandomGraphConfig):
     """
 
     learn = staticmethod(learn)
+    takes_interventions = frozenset({"perfect"})
     checks_noise = False

@@ -94,7 +94,7 @@ def learn(
     config: ResitConfig,
     rng: np.random.Generator,
     listener: Listener | None,
-    held_out: np.ndarray | None,
+    held_out: Table | None,
 ) -> Learned:
     """The order, the parents of each variable, and their regressions."""
     used = spread(len(table.values), _MAX_ROWS[config.regression])
@@ -128,7 +128,7 @@ def _candidates(
     is_asked = d >= _PRESELECTION_FROM if config.preselection == "auto" else config.preselection
     if not is_asked or d < 2:
         return allowed, []
-    selected = preselect(table.values, listener=listener)
+    selected = preselect(table, listener=listener)
     note = f"Preselection left {int(selected.sum()):,} of {d * (d - 1):,} possible edges open."
     return selected & allowed | required, [note]
 

@@ -29,14 +29,19 @@ _NEGLIGIBLE = 1e-9
 def explained(table: Table, adjacency: np.ndarray) -> np.ndarray:
     """The share of each edge of a DAG, (d, d), from a table without constant columns; NaN where there is none.
 
-    At most 2,000 rows, evenly spread, are used.
+    At most 2,000 rows, evenly spread, are used, and of these the ones that do not target the child.
     """
-    rows = table.scaling.apply(spread_rows(table.values), "float64")
-    d = rows.shape[1]
-    features = [_features(column, kind) for column, kind in zip(rows.T, table.kinds, strict=True)]
+    everything = table.scaling.apply(spread_rows(table.values), "float64")
+    free = None if table.regimes is None else spread_rows(table.regimes.free)
+    d = everything.shape[1]
+    of_all = [_features(column, kind) for column, kind in zip(everything.T, table.kinds, strict=True)]
     is_categorical = np.array(table.kinds) == "categorical"
     shares = np.full((d, d), np.nan)
     for j in np.flatnonzero(adjacency.any(axis=0)).tolist():
+        rows, features = everything, of_all
+        if free is not None and not free[:, j].all():
+            rows = everything[free[:, j]]
+            features = [_features(column, kind) for column, kind in zip(rows.T, table.kinds, strict=True)]
         parents = np.flatnonzero(adjacency[:, j]).tolist()
         n_pieces = int(np.clip(len(rows) // (_ROWS_PER_PIECE * len(parents)), 1, _MOST_PIECES))
         used = [features[j] if is_categorical[j] else features[j][:1]]
