@@ -177,16 +177,22 @@ class Trainer:
         """
         outcome, n_done, h, log_likelihood = FINISHED, 0, 0.0, 0.0
         while outcome == FINISHED and n_done < n_iterations:
-            n = min(n_iterations - n_done, self._iterations_per_call(), self._iterations_with_these_rows())
+            n = int(min(n_iterations - n_done, self._iterations_per_call(), self._iterations_with_these_rows()))
             self.state.totals[:] = 0
-            outcome = run_together(
-                iterate, self.workers, self.networks, self.state, self.rows, self.batch_size, objective, n,
-                barrier=self.state.barrier,
-            )  # fmt: skip
+            outcome = self._iterate(objective, n)
             done, h, total = self.state.totals.tolist()
             self.n_left -= int(done)
             n_done, log_likelihood = n_done + int(done), log_likelihood + total
         return outcome, n_done, h, log_likelihood / n_done
+
+    def _iterate(self, objective: Objective, n_iterations: int) -> int:
+        """All threads together; why they ended."""
+        return int(
+            run_together(
+                iterate, self.workers, self.networks, self.state, self.rows, self.batch_size, objective, n_iterations,
+                barrier=self.state.barrier,
+            )
+        )  # fmt: skip
 
     def _iterations_with_these_rows(self) -> float:
         """How many iterations are left until the rows are replaced, which is done when none is."""
@@ -222,42 +228,56 @@ def iterate(thread, n_threads, worker, networks, state, rows, batch_size, object
     for j in range(first, last):
         fill_adjacency(networks, state, j)
     for _ in range(n_iterations):
-        wait(state.barrier, n_threads)
-        update_components(networks, state, thread)
-        h = 0.0
-        if objective.is_constrained:
-            wait(state.barrier, n_threads)
-            h = constraint(networks, state, thread, n_threads)
-        draw_rows(worker.generator, worker.permutation, batch_size)
-        load_batch(rows, worker.permutation[:batch_size], worker.workspace.batch)
-        multiplier = objective.lagrange_multiplier + objective.penalty * h
+        h = begin_iteration(networks, state, worker, rows, batch_size, objective, thread, n_threads)
         for j in range(first, last):
-            state.log_likelihood[j] = fill_likelihood_gradient(
-                networks, worker.workspace, worker.gradient, batch_size, j
+            state.log_likelihood[j] = fill_gradient(
+                networks, state, worker, worker.gradient, objective, h, batch_size, j
             )
-            if h > 0:
-                pull = -objective.sparsity * batch_size
-                fill_column_slope(networks, state, -multiplier / scale, pull, j, worker.column_slope)
-                add_connectivity_gradient(
-                    networks, left_of(state.left, j), worker.column_slope, worker.right, worker.gradient, j
-                )
             step(networks, state.mean_square, worker.gradient, -scale, objective.learning_rate, j)
             if objective.is_constrained:
-                first_small = state.n_kept[j] + 1
-                n_small = count_small(
-                    row_of(state.column, j), first_small, networks.n_inputs[j], objective.mask_threshold
-                )
-                if n_small > 0:
-                    drop_inputs(
-                        networks, state.mean_square, state.A, state.column, first_small, objective.mask_threshold, j
-                    )
-                    state.mask_has_changed[j] = True
+                update_inputs(networks, state, objective, j)
                 fill_adjacency(networks, state, j)
         wait(state.barrier, n_threads)
         outcome = conclude(state.totals, state.log_likelihood, h, objective, thread)
         if outcome != FINISHED:
             return outcome
     return FINISHED
+
+
+@inlined
+def begin_iteration(networks, state, worker, rows, batch_size, objective, thread, n_threads):
+    """Draw and load a batch; h, for all threads together."""
+    wait(state.barrier, n_threads)
+    update_components(networks, state, thread)
+    h = 0.0
+    if objective.is_constrained:
+        wait(state.barrier, n_threads)
+        h = constraint(networks, state, thread, n_threads)
+    draw_rows(worker.generator, worker.permutation, batch_size)
+    load_batch(rows, worker.permutation[:batch_size], worker.workspace.batch)
+    return h
+
+
+@inlined
+def fill_gradient(networks, state, worker, gradient, objective, h, batch_size, j):
+    """gradient = -|B| d times the derivatives of the objective, by parameter of network j; its log-likelihood."""
+    log_likelihood = fill_likelihood_gradient(networks, worker.workspace, gradient, batch_size, j)
+    if h > 0:
+        scale = 1 / (batch_size * networks.shape.n_variables)
+        multiplier = objective.lagrange_multiplier + objective.penalty * h
+        pull = -objective.sparsity * batch_size
+        fill_column_slope(networks, state, -multiplier / scale, pull, j, worker.column_slope)
+        add_connectivity_gradient(networks, left_of(state.left, j), worker.column_slope, worker.right, gradient, j)
+    return log_likelihood
+
+
+@inlined
+def update_inputs(networks, state, objective, j):
+    """Mask the inputs of network j whose A_ij, from before the step, is at most epsilon."""
+    first, epsilon = state.n_kept[j] + 1, objective.mask_threshold
+    if count_small(row_of(state.column, j), first, networks.n_inputs[j], epsilon) > 0:
+        drop_inputs(networks, state.mean_square, state.A, state.column, first, epsilon, j)
+        state.mask_has_changed[j] = True
 
 
 @compiled
