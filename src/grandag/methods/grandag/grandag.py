@@ -39,6 +39,7 @@ from grandag.methods.stages.threshold import threshold, without_cycles
 from grandag.model import CausalModel, Conditional
 from grandag.parameters import (
     Choice,
+    ParameterError,
     PowerOfTen,
     boolean,
     count,
@@ -87,6 +88,14 @@ class GraNDAGConfig(NeighboursConfig, FinalEdgesConfig):
         "'additive-gaussian'. Or one per column, by name or pattern: a dictionary, or pairs, 'age=student-t, q*=auto'.",
         source="section Experiments",
         paper="additive-gaussian",
+    )
+    networks: str = parameter(
+        "separate",
+        one_of("separate", "shared"),
+        "One network per variable, or one for all of them with hidden units that they share and a gate for each edge "
+        "(docs/shared_networks.md).",
+        source="section Related work",
+        paper="separate",
     )
     n_layers: int = parameter(
         2,
@@ -249,9 +258,12 @@ class GraNDAGConfig(NeighboursConfig, FinalEdgesConfig):
         """The part of splitting."""
         return DataConfig(self.held_out_fraction, self.max_held_out, self.dtype)
 
-    def networks(self, variables: Sequence[Variable]) -> NetworkConfig:
+    def network(self, variables: Sequence[Variable]) -> NetworkConfig:
         """The networks' part."""
-        return NetworkConfig(self.n_layers, self.n_units, self.activation, variables, self.dtype, self.path_scale)
+        return NetworkConfig(
+            self.n_layers, self.n_units, self.activation, variables, self.dtype, self.path_scale,
+            are_shared=self.networks == "shared",
+        )  # fmt: skip
 
     def training(self, n_variables: int) -> TrainConfig:
         """The part of training, for so many variables."""
@@ -294,7 +306,7 @@ def learn(
     n_threads = config.n_threads(len(table.names))
     selected = _select(data, config, neighbours_rng, listener, uses_held_out=held_out is None)
     mask = (selected.mask & knowledge.allowed) | knowledge.required
-    networks, training = config.networks(encoding.variables), config.training(len(table.names))
+    networks, training = config.network(encoding.variables), config.training(len(table.names))
     trained = train(
         data.pool, data.held_out, mask, networks, training, train_rng, required=knowledge.required,
         n_threads=n_threads, record_A_phi=config.record_A_phi, listener=listener,
@@ -448,7 +460,7 @@ def _retrained(
     listener: Listener | None,
 ) -> _Model:
     retraining = RetrainConfig(config.learning_rate, config.batch_size, config.max_iterations)
-    networks = config.networks(data.encoding.variables)
+    networks = config.network(data.encoding.variables)
     result = retrain(
         data.pool, data.held_out, adjacency, networks, retraining, rng, n_threads=n_threads, listener=listener
     )
@@ -542,8 +554,12 @@ class GraNDAG(StochasticLearner, GraNDAGConfig):
     recorded_for_reports = {"record_A_phi": True}  # noqa: RUF012 (typed in the base class)
 
     def _usable(self, table: Table) -> Table:
-        """The table as it is, if the densities fit its columns."""
+        """The table as it is, if the densities fit its columns and the networks each other."""
         densities_of(self.density, table)
+        if self.networks == "shared" and self.n_layers == 0:
+            raise ParameterError(
+                "networks", "is 'shared', but without hidden layers there is nothing to share: n_layers=1."
+            )
         return super()._usable(table)
 
     @classmethod

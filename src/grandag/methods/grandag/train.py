@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from grandag.engine.network import Networks, Variable, initialise
+from grandag.engine.shared import SharedTrainer
 from grandag.engine.training import (
     ACYCLIC,
     NOT_FINITE,
@@ -47,6 +48,7 @@ class NetworkConfig:
     density: str | Sequence[Variable] = "additive-gaussian"  # one for all, or variables with one of their own each
     dtype: str = "float32"
     path_scale: float = 1.0  # the released program; section 3.1 has the number of paths
+    are_shared: bool = False  # one network for all, in training; retrained ones are separate
 
     def initialise(self, mask: np.ndarray, rng: np.random.Generator, first: np.ndarray | None = None) -> Networks:
         """Fresh networks that may use the inputs of the mask, some of them listed first."""
@@ -172,7 +174,9 @@ def train(
     d = len(mask)
     networks = network.initialise(mask, rng, first=required)
     n_kept = None if required is None else required.sum(axis=0)
-    trainer = Trainer(networks, rows, config.batch_size, rng, n_threads, n_kept=n_kept, by_cycles=config.by_cycles)
+    trainer = (SharedTrainer if network.are_shared else Trainer)(
+        networks, rows, config.batch_size, rng, n_threads, n_kept=n_kept, by_cycles=config.by_cycles
+    )
     held_out = np.ascontiguousarray(held_out, dtype=networks.parameters.dtype)
     subproblem = _Subproblem(config)
     trace: list[Trace] = []
