@@ -8,7 +8,7 @@ LOWEST := .venv-lowest
 OTHER_PYTHONS ?= python3.12 python3.13
 SDCD := .venv-sdcd
 
-.PHONY: demo test test-slow fuzz test-interop test-lowest test-pythons lint format generate pictures bench bench-scale bench-sdcd accuracy generality stability held-out confidence docs package clean
+.PHONY: demo test test-slow fuzz test-interop test-lowest test-pythons lint format generate pictures bench bench-scale bench-lingam bench-sdcd accuracy generality stability held-out confidence docs package clean
 
 demo: $(READY)
 	$(BIN)/grandag fit sachs --seed 1 --output demo --report demo/report.html
@@ -66,6 +66,10 @@ bench: $(READY)
 # Many variables: about an hour.
 bench-scale: $(READY)
 	$(BIN)/python benchmarks/scale.py
+
+# LiNGAM and RESIT beside the package lingam, in the environment of test-interop.
+bench-lingam: $(INTEROP)/.ready
+	$(INTEROP)/bin/python benchmarks/lingam_package.py
 
 # Beside the package sdcd, which brings older versions of what we build on: it has an environment of its own. Hours.
 bench-sdcd: $(READY) $(SDCD)/.ready

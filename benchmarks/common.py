@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import resource
 import time
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from grandag.progress import Progress
 from grandag.simulate.files import simulate
+from grandag.version import __version__
 
 REFERENCE_GFLOPS = 94.0
 """Single-thread float32 matrix multiplication of the machine that targets in CPU seconds are stated for."""
@@ -90,3 +92,23 @@ def gauss_anm(d: int, n_edges: int, n: int, seed: int, graph: str = "er") -> tup
     """Rows and adjacency of a data set of `grandag simulate gauss-anm`."""
     scenario = simulate("gauss-anm", graph=graph, n_nodes=d, n_edges=n_edges, n_rows=n, seed=seed)
     return np.ascontiguousarray(scenario.data.to_numpy()), scenario.adjacency
+
+
+class Store:
+    """Results by words, of this version, kept in a file line by line: what is there is not computed again."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path, self.known = path, dict[str, dict[str, Any]]()
+        if path is not None and path.exists():
+            for line in path.read_text(encoding="utf-8").splitlines():
+                self.known.update(json.loads(line))
+
+    def get(self, function: Callable[..., dict[str, Any]], *words: Any) -> dict[str, Any]:
+        """The function of the words, called if its result is not known."""
+        key = " ".join(map(str, (__version__, *words)))
+        if key not in self.known:
+            self.known[key] = function(*words)
+            if self.path is not None:
+                with self.path.open("a", encoding="utf-8") as stream:
+                    stream.write(json.dumps({key: self.known[key]}) + "\n")
+        return self.known[key]

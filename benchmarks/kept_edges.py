@@ -68,7 +68,7 @@ def measure(setting: str, variant: str, n_rows: int, seed: int) -> dict[str, flo
     data = prepare(table, encoding, config.data(), split_rng, None)
     rows = np.concatenate([data.rows, data.held_out])
     selecting, selected = cpu_seconds(lambda: select_neighbours(rows, config, neighbours_rng))
-    mask, networks, training = selected.mask, config.networks(encoding.variables), config.training(len(truth))
+    mask, networks, training = selected.mask, config.network(encoding.variables), config.training(len(truth))
     spent, trained = cpu_seconds(lambda: train(data.pool, data.held_out, mask, networks, training, train_rng))
     left = trained.networks.mask
     breaking, start = cpu_seconds(lambda: without_cycles(expected_jacobian(trained.networks, data.rows), left))

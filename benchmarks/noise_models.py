@@ -2,8 +2,7 @@
 
     python benchmarks/noise_models.py [--nodes 50] [--seeds 2]
 
-One thread. The package lingam (1.12 or newer), if it is installed, runs RESIT in the same process, with scikit-learn's
-random forests, at 10 nodes: its time grows with the second power of the rows, and faster with the nodes.
+One thread. `benchmarks/lingam_package.py` has RESIT beside the one of the package lingam.
 """
 
 from __future__ import annotations
@@ -59,26 +58,6 @@ def of_rows() -> None:
         print(f"  HSIC of a variable with nine others, {n:,} rows: {seconds:.4f} CPU s")
 
 
-def beside_lingam() -> None:
-    """The public package at 10 nodes."""
-    try:
-        import lingam
-    except ImportError:
-        print("  lingam is not installed: no comparison with it")
-        return
-    from sklearn.ensemble import RandomForestRegressor
-
-    scenario = simulate("add-func", graph="er", n_nodes=10, n_edges=10, n_rows=1000, seed=1)
-    theirs = lingam.RESIT(regressor=RandomForestRegressor(max_depth=4, random_state=0))
-    their_seconds, _ = cpu_seconds(lambda: theirs.fit(scenario.data.to_numpy()))
-    seconds, model = cpu_seconds(lambda: RESIT(random_state=0).fit(scenario.data))
-    distances = [shd(scenario.adjacency, graph) for graph in (theirs.adjacency_matrix_.T != 0, model.adjacency_)]
-    print(
-        f"  add-func 10 nodes: lingam {their_seconds:.1f} CPU s, SHD {distances[0]}; ours {seconds:.1f} CPU s, "
-        f"SHD {distances[1]}: {their_seconds / seconds:.0f} times less"
-    )
-
-
 def equal_variances(n_seeds: int) -> None:
     """Both searches on data with equal variances."""
     for d in (10, 50, 100):
@@ -108,7 +87,6 @@ def main() -> None:
     with threadpool_limits(1):
         equal_variances(options.seeds)
         of_rows()
-        beside_lingam()
         of_nodes(options.nodes, options.seeds, speed)
 
 

@@ -15,7 +15,7 @@ METHODS = {
     "cam": lambda n_jobs: CAM(),
     "notears": lambda n_jobs: NOTEARS(),
     "lingam": lambda n_jobs: LiNGAM(),
-    "ica-lingam": lambda n_jobs: LiNGAM(algorithm="ica", random_state=1),
+    "ica-lingam": lambda n_jobs: LiNGAM(algorithm="ica"),
     "dag-gnn": lambda n_jobs: DAGGNN(n_epochs=3, random_state=1),
     "ges": lambda n_jobs: GES(),
     "gsf": lambda n_jobs: GSF(),

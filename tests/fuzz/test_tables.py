@@ -20,7 +20,7 @@ METHODS = {
     "cam": lambda: grandag.CAM(),
     "notears": lambda: grandag.NOTEARS(standardise=True),
     "lingam": lambda: grandag.LiNGAM(),
-    "ica-lingam": lambda: grandag.LiNGAM(algorithm="ica", random_state=0),
+    "ica-lingam": lambda: grandag.LiNGAM(algorithm="ica"),
     "resit": lambda: grandag.RESIT(random_state=0),
     "resit-gp": lambda: grandag.RESIT(regression="gaussian-process", random_state=0),
     "equal-variance": lambda: grandag.EqualVariance(random_state=0),

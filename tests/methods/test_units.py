@@ -17,7 +17,7 @@ FREE = {
     "pc": lambda: grandag.PC(),
     "notears": lambda: grandag.NOTEARS(standardise=True),
     "lingam": lambda: grandag.LiNGAM(),
-    "ica-lingam": lambda: grandag.LiNGAM(algorithm="ica", random_state=0),
+    "ica-lingam": lambda: grandag.LiNGAM(algorithm="ica"),
     "resit": lambda: grandag.RESIT(random_state=0),
     "dag-gnn": lambda: grandag.DAGGNN(n_epochs=3, standardise=True, random_state=0),
     "random": lambda: grandag.RandomGraph(random_state=0, n_edges=3),

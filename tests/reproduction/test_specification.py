@@ -66,6 +66,15 @@ def test_what_the_authors_did_not_release(table, what):
         _ = EXPERIMENTS[table].columns[0].authors_name
 
 
+def test_methods_that_the_paper_does_not_have():
+    table = narrowed(EXPERIMENTS["table12"], methods=["CAM", "LiNGAM", "resit"])
+    assert [row.name for row in table.rows] == ["CAM", "lingam", "resit"]
+    assert [row.name for row in narrowed(EXPERIMENTS["table21"], methods=["exact"]).rows] == ["exact"]
+    assert {row.name for row in EXPERIMENTS["table12"].rows}.isdisjoint({"lingam", "resit"})
+    for name in ("table5", "table24", "figure1"):
+        assert not narrowed(EXPERIMENTS[name], methods=["lingam"]).rows
+
+
 def test_narrowed():
     table = EXPERIMENTS["table10"]
     few = narrowed(table, methods=["pc", "GraN-DAG"], nodes=[10, 20], graphs=["er4"])

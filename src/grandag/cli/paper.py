@@ -38,7 +38,9 @@ def paper(
     methods: Annotated[
         str | None,
         typer.Option(
-            help="Run only these methods or rows: 'grandag,cam', 'GraN-DAG (default)'.", rich_help_panel=_WHAT
+            help="Run only these methods or rows: 'grandag,cam', 'GraN-DAG (default)'. Methods that the paper does not "
+            "have, as lingam or resit, are further rows.",
+            rich_help_panel=_WHAT,
         ),
     ] = None,
     nodes: Annotated[
@@ -162,13 +164,14 @@ def _chosen(
     name: str, methods: str | None, nodes: str | None, graphs: str | None, rows: str | None
 ) -> list[Experiment]:
     """The experiments of this name, with only the rows and columns asked for."""
-    from grandag.reproduction.specification import find, narrowed
+    from grandag.reproduction.specification import RELATED, find, narrowed
 
     found = find(name)
     learners = [row for experiment in found for row in experiment.rows]
     settings = [setting for experiment in found for setting in experiment.columns]
     numbers_of_nodes, numbers_of_rows = _numbers(nodes, "--nodes"), _numbers(rows, "--rows")
-    _check(f"{name} has no method", _words(methods), [row.name for row in learners], [row.method for row in learners])
+    aliases = [row.method for row in (*learners, *RELATED)]
+    _check(f"{name} has no method", _words(methods), [row.name for row in learners], aliases)
     _check(f"{name} has no graph", _words(graphs), [setting.graph for setting in settings if setting.graph])
     _check(f"{name} has no number of nodes", numbers_of_nodes, [setting.n_nodes for setting in settings])
     _check(f"{name} has no number of rows", numbers_of_rows, [setting.n_rows for setting in settings])

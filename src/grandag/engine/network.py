@@ -43,6 +43,7 @@ __all__ = [
     "initialise",
     "new_workspace",
     "shape_of",
+    "xavier_bound",
 ]
 
 ACTIVATIONS = {"leaky-relu": 0, "squareplus": 1}
@@ -232,15 +233,20 @@ def _last_of(sizes: np.ndarray, j: int) -> int:
 
 def _draw_weights(networks: Networks, variable: Variable, j: int, rng: np.random.Generator) -> None:
     shape, parameters, n_reads = shape_of(networks, j), networks.parameters[j], networks.n_reads[j]
-    gain = math.sqrt(2 / (1 + LEAKY_SLOPE**2))
     for layer in range(shape.n_layers + 1):
         n_out, n_in = layer_size(shape, layer)
-        bound = gain * math.sqrt(6 / (n_in + n_out))
+        bound = xavier_bound(shape, layer)
         n_active = n_reads if layer == 0 else n_in
         weights = weights_of(shape, parameters, n_reads, layer)
         weights[:, 1 : n_active + 1] = rng.uniform(-bound, bound, size=(n_out, n_active))
     weights[:, 0] = variable.outputs
     constants_of(shape, parameters)[:] = variable.constants
+
+
+def xavier_bound(shape: Shape, layer: int) -> float:
+    """gain * sqrt(6 / (fan_in + fan_out)) of a layer."""
+    n_out, n_in = layer_size(shape, layer)
+    return math.sqrt(2 / (1 + LEAKY_SLOPE**2)) * math.sqrt(6 / (n_in + n_out))
 
 
 def new_workspace(shape: Shape, n_rows: int, dtype: np.dtype) -> Workspace:

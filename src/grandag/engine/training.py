@@ -183,16 +183,22 @@ class Trainer:
         """
         outcome, n_done, h, log_likelihood = FINISHED, 0, 0.0, 0.0
         while outcome == FINISHED and n_done < n_iterations:
-            n = min(n_iterations - n_done, self._iterations_per_call(), self._iterations_with_these_rows())
+            n = int(min(n_iterations - n_done, self._iterations_per_call(), self._iterations_with_these_rows()))
             self.state.totals[:] = 0
-            outcome = run_together(
-                iterate, self.workers, self.networks, self.state, self.rows, self.batch_size, objective, n,
-                barrier=self.state.barrier,
-            )  # fmt: skip
+            outcome = self._iterate(objective, n)
             done, h, total = self.state.totals.tolist()
             self.n_left -= int(done)
             n_done, log_likelihood = n_done + int(done), log_likelihood + total
         return outcome, n_done, h, log_likelihood / n_done
+
+    def _iterate(self, objective: Objective, n_iterations: int) -> int:
+        """All threads together; why they ended."""
+        return int(
+            run_together(
+                iterate, self.workers, self.networks, self.state, self.rows, self.batch_size, objective, n_iterations,
+                barrier=self.state.barrier,
+            )
+        )  # fmt: skip
 
     def _iterations_with_these_rows(self) -> float:
         """How many iterations are left until the rows are replaced, which is done when none is."""
@@ -228,14 +234,7 @@ def iterate(thread, n_threads, worker, networks, state, rows, batch_size, object
     for j in range(first, last):
         fill_adjacency(networks, state, j)
     for _ in range(n_iterations):
-        wait(state.barrier, n_threads)
-        update_components(networks, state, thread)
-        h = 0.0
-        if objective.is_constrained:
-            wait(state.barrier, n_threads)
-            h = constraint(networks, state, thread, n_threads)
-        draw_rows(worker.generator, worker.permutation, batch_size)
-        load_batch(rows, worker.permutation[:batch_size], worker.workspace.batch)
+        h = begin_iteration(networks, state, worker, rows, batch_size, objective, thread, n_threads)
         for j in range(first, last):
             update_variable(networks, state, worker, batch_size, objective, h, scale, j)
         wait(state.barrier, n_threads)
@@ -246,25 +245,51 @@ def iterate(thread, n_threads, worker, networks, state, rows, batch_size, object
 
 
 @inlined
+def begin_iteration(networks, state, worker, rows, batch_size, objective, thread, n_threads):
+    """Draw and load a batch; h, for all threads together."""
+    wait(state.barrier, n_threads)
+    update_components(networks, state, thread)
+    h = 0.0
+    if objective.is_constrained:
+        wait(state.barrier, n_threads)
+        h = constraint(networks, state, thread, n_threads)
+    draw_rows(worker.generator, worker.permutation, batch_size)
+    load_batch(rows, worker.permutation[:batch_size], worker.workspace.batch)
+    return h
+
+
+@inlined
 def update_variable(networks, state, worker, batch_size, objective, h, scale, j):
     """A step of all networks of variable j, and the mask of its inputs."""
-    if h > 0:
-        multiplier, pull = objective.lagrange_multiplier + objective.penalty * h, -objective.sparsity * batch_size
-        fill_column_slope(networks, state, -multiplier / scale, pull, j, worker.column_slope)
+    fill_constraint_slope(networks, state, worker, objective, h, batch_size, j)
     total = 0.0
     k = j
     while k >= 0:
-        total += fill_likelihood_gradient(networks, worker.workspace, worker.gradient, batch_size, k)
-        if h > 0:
-            add_connectivity_gradient(
-                networks, left_of(state.left, k), worker.column_slope, worker.right, worker.gradient, k
-            )
+        total += fill_gradient(networks, state, worker, worker.gradient, h, batch_size, k)
         step(networks, state.mean_square, worker.gradient, -scale, objective.learning_rate, k)
         k = networks.sizes[k, NEXT]
     state.log_likelihood[j] = total
     if objective.is_constrained:
         mask_small(networks, state, objective.mask_threshold, j)
         fill_adjacency(networks, state, j)
+
+
+@inlined
+def fill_constraint_slope(networks, state, worker, objective, h, batch_size, j):
+    """-|B| d times the derivatives of the terms of h and A_phi, by entry of column j of A."""
+    if h > 0:
+        scale = 1 / (batch_size * networks.shape.n_variables)
+        multiplier, pull = objective.lagrange_multiplier + objective.penalty * h, -objective.sparsity * batch_size
+        fill_column_slope(networks, state, -multiplier / scale, pull, j, worker.column_slope)
+
+
+@inlined
+def fill_gradient(networks, state, worker, gradient, h, batch_size, k):
+    """gradient = -|B| d times the derivatives of the objective, by parameter of network k; its log-likelihood."""
+    log_likelihood = fill_likelihood_gradient(networks, worker.workspace, gradient, batch_size, k)
+    if h > 0:
+        add_connectivity_gradient(networks, left_of(state.left, k), worker.column_slope, worker.right, gradient, k)
+    return log_likelihood
 
 
 @compiled

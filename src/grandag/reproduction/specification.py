@@ -11,9 +11,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from grandag.methods.registry import METHODS
 from grandag.table import suggestion
 
-__all__ = ["EXPERIMENTS", "Experiment", "Learner", "Note", "Setting", "find", "narrowed", "released"]
+__all__ = ["EXPERIMENTS", "RELATED", "Experiment", "Learner", "Note", "Setting", "find", "narrowed", "released"]
 
 _SACHS = "sachs"
 
@@ -265,6 +266,10 @@ _ALL = (
 EXPERIMENTS = {experiment.name: experiment for experiment in _ALL}
 """The experiments by their names on the command line, in the order of the paper."""
 
+_PAPERS = {row.method for experiment in _ALL for row in experiment.rows}
+RELATED = tuple(Learner(name, name, "default") for name in METHODS if name not in _PAPERS)
+"""Methods that the paper has no figures of: rows of any table of graphs, if they are asked for, with their defaults."""
+
 
 def find(name: str) -> tuple[Experiment, ...]:
     """One experiment by its name, or "all"."""
@@ -284,9 +289,14 @@ def narrowed(
     graphs: Collection[str] = (),
     n_rows: Collection[int] = (),
 ) -> Experiment:
-    """An experiment with only these rows (by name or by method) and columns; an empty collection stands for all."""
+    """An experiment with only these rows (by name or by method) and columns; an empty collection stands for all.
+
+    Methods of `RELATED` that are named are further rows, where graphs are learned for their own sake.
+    """
     wanted = {name.casefold() for name in methods}
     rows = tuple(row for row in experiment.rows if not wanted or wanted & {row.name.casefold(), row.method})
+    if experiment.task in ("fit", "search") and experiment.columns:
+        rows += tuple(row for row in RELATED if row.name in wanted)
     kinds = {graph.casefold() for graph in graphs}
     columns = tuple(
         column

@@ -41,6 +41,7 @@ from grandag.methods.stages.threshold import threshold, without_cycles
 from grandag.model import CausalModel, Conditional
 from grandag.parameters import (
     Choice,
+    ParameterError,
     PowerOfTen,
     boolean,
     count,
@@ -89,6 +90,14 @@ class GraNDAGConfig(NeighboursConfig, FinalEdgesConfig):
         "'additive-gaussian'. Or one per column, by name or pattern: a dictionary, or pairs, 'age=student-t, q*=auto'.",
         source="section Experiments",
         paper="additive-gaussian",
+    )
+    networks: str = parameter(
+        "separate",
+        one_of("separate", "shared"),
+        "One network per variable, or one for all of them with hidden units that they share and a gate for each edge "
+        "(docs/shared_networks.md).",
+        source="section Related work",
+        paper="separate",
     )
     n_layers: int = parameter(
         2,
@@ -251,11 +260,12 @@ class GraNDAGConfig(NeighboursConfig, FinalEdgesConfig):
         """The part of splitting."""
         return DataConfig(self.held_out_fraction, self.max_held_out, self.dtype)
 
-    def networks(self, variables: Sequence[Variable], division: Division | None = None) -> NetworkConfig:
+    def network(self, variables: Sequence[Variable], division: Division | None = None) -> NetworkConfig:
         """The networks' part."""
         return NetworkConfig(
-            self.n_layers, self.n_units, self.activation, variables, self.dtype, self.path_scale, division
-        )
+            self.n_layers, self.n_units, self.activation, variables, self.dtype, self.path_scale,
+            division=division, are_shared=self.networks == "shared",
+        )  # fmt: skip
 
     def training(self, n_variables: int) -> TrainConfig:
         """The part of training, for so many variables."""
@@ -299,7 +309,7 @@ def learn(
     selected = _select(data, config, neighbours_rng, listener, uses_held_out=held_out is None)
     mask = (selected.mask & knowledge.allowed) | knowledge.required
     division = None if data.regimes is None else divide(data.regimes, data.regimes.kind)
-    networks, training = config.networks(encoding.variables, division), config.training(len(table.names))
+    networks, training = config.network(encoding.variables, division), config.training(len(table.names))
     trained = train(
         data.pool, data.held_out, mask, networks, training, train_rng, required=knowledge.required,
         n_threads=n_threads, record_A_phi=config.record_A_phi, listener=listener,
@@ -468,7 +478,7 @@ def _retrained(
 ) -> _Model:
     retraining = RetrainConfig(config.learning_rate, config.batch_size, config.max_iterations)
     division = None if data.regimes is None else divide(data.regimes, "perfect")
-    networks = config.networks(data.encoding.variables, division)
+    networks = config.network(data.encoding.variables, division)
     result = retrain(
         data.pool, data.held_out, adjacency, networks, retraining, rng, n_threads=n_threads, listener=listener
     )
@@ -539,6 +549,18 @@ def _check_free_rows(table: Table) -> None:
             )
 
 
+def _check_shared(config: GraNDAGConfig, table: Table) -> None:
+    """Refuse what one network for all variables cannot do."""
+    if config.networks == "separate":
+        return
+    if config.n_layers == 0:
+        raise ParameterError(
+            "networks", "is 'shared', but without hidden layers there is nothing to share: n_layers=1."
+        )
+    if table.regimes is not None:
+        raise ParameterError("networks", "is 'shared', which learns from no interventions: take 'separate'.")
+
+
 def _fits(learned: Learned, j: int) -> bool:
     """Does the network of a variable, if it has one, fit the kinds of its column and those of its parents?"""
     conditional = learned.conditionals[j] if learned.conditionals else None
@@ -587,9 +609,10 @@ class GraNDAG(StochasticLearner, GraNDAGConfig):
     recorded_for_reports = {"record_A_phi": True}  # noqa: RUF012 (typed in the base class)
 
     def _usable(self, table: Table) -> Table:
-        """The table as it is, if the densities fit its columns."""
+        """The table as it is, if the densities fit its columns and the networks each other."""
         densities_of(self.density, table)
         _check_free_rows(table)
+        _check_shared(self, table)
         return super()._usable(table)
 
     @classmethod

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from grandag.engine.network import Division, Networks, Variable, initialise
+from grandag.engine.shared import SharedTrainer
 from grandag.engine.training import (
     ACYCLIC,
     NOT_FINITE,
@@ -48,6 +49,7 @@ class NetworkConfig:
     dtype: str = "float32"
     path_scale: float = 1.0  # the released program; section 3.1 has the number of paths
     division: Division | None = None  # of rows of several regimes; None: there is one
+    are_shared: bool = False  # one network for all, in training; retrained ones are separate
 
     def initialise(self, mask: np.ndarray, rng: np.random.Generator, first: np.ndarray | None = None) -> Networks:
         """Fresh networks that may use the inputs of the mask, some of them listed first."""
@@ -174,7 +176,9 @@ def train(
     d = len(mask)
     networks = network.initialise(mask, rng, first=required)
     n_kept = None if required is None else required.sum(axis=0)
-    trainer = Trainer(networks, rows, config.batch_size, rng, n_threads, n_kept=n_kept, by_cycles=config.by_cycles)
+    trainer = (SharedTrainer if network.are_shared else Trainer)(
+        networks, rows, config.batch_size, rng, n_threads, n_kept=n_kept, by_cycles=config.by_cycles
+    )
     held_out = np.ascontiguousarray(held_out, dtype=networks.parameters.dtype)
     subproblem = _Subproblem(config)
     trace: list[Trace] = []

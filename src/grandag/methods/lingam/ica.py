@@ -1,27 +1,34 @@
 """ICA-LiNGAM: a causal order from independent components (Shimizu, Hoyer, Hyvärinen, Kerminen 2006).
 
-x = B x + e with independent e is e = (I - B) x: independent component analysis finds W = I - B up to the order and the
-scale of its rows. The order is the one whose diagonal has the smallest sum of 1 / |W_jj|, the scale makes the diagonal
-1. B would have the zeros of a DAG if rows were infinitely many; here, its entries are taken from the largest on, and
-those that contradict larger ones are left out: what is left is an order of all variables.
+x = B x + e with independent e is e = (I - B) x: independent component analysis finds the rows of I - B, each divided by
+the deviation s_j of its noise, in an order that it does not know. Some order of them is W with
+
+    W_ji = ((I - B) / s_j)_ji,      |b_ij| s_i / s_j = |W_ji| / |W_ii|
+
+and of a DAG only one has no zero on its diagonal: the one of the largest product of |W_jj|, whatever the units of the
+columns. (The sum of 1 / |W_jj|, Shimizu's criterion, depends on them.) Coefficients are compared in units of the
+noises, as on the right: there, those that are zero differ from it by about 1 / sqrt(n), all of them, while in units of
+the columns the error of an effect with many causes weighs more than their coefficients. They are taken from the largest
+on, and those that contradict larger ones are left out: what is left is an order of all variables.
 """
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from sklearn.decomposition import FastICA
-from sklearn.exceptions import ConvergenceWarning
 
+from grandag.methods.lingam.components import components
 from grandag.table import TableError
 
-__all__ = ["IcaOrder", "ica_order", "order_by_size"]
+__all__ = ["IcaOrder", "ica_order", "order_by_size", "sizes_of"]
 
 _SMALLEST = 1e-12
 """The smallest eigenvalue of a correlation matrix, as a part of the largest, that components can be found for."""
+
+_NOTHING = 1e-300
+"""Stands for an entry that is exactly 0, whose logarithm is no number."""
 
 
 class IcaOrder(NamedTuple):
@@ -31,26 +38,19 @@ class IcaOrder(NamedTuple):
     converged: bool
 
 
-def ica_order(
-    values: np.ndarray, allowed: np.ndarray, precedes: np.ndarray, max_iterations: int, rng: np.random.Generator
-) -> IcaOrder:
+def ica_order(values: np.ndarray, allowed: np.ndarray, precedes: np.ndarray, max_iterations: int) -> IcaOrder:
     """The order of standardised columns (n, d); coefficients of edges that are not allowed do not count."""
     _check_rank(values)
-    ica = FastICA(
-        whiten="unit-variance",
-        whiten_solver="eigh",
-        max_iter=max_iterations,
-        random_state=int(rng.integers(2**31)),
-    )
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        ica.fit(values)
-    converged = not any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
-    unmixing = np.asarray(ica.components_)
-    components, columns = linear_sum_assignment(1.0 / np.maximum(np.abs(unmixing), 1e-300))
-    matched = unmixing[components[np.argsort(columns)]]
-    coefficients = -matched / np.diagonal(matched)[:, None]  # [j, i] of i in the equation of j
-    return IcaOrder(order_by_size(np.where(allowed, np.abs(coefficients.T), 0.0), precedes), converged)
+    unmixing, converged = components(values, max_iterations)
+    return IcaOrder(order_by_size(np.where(allowed, sizes_of(unmixing), 0.0), precedes), converged)
+
+
+def sizes_of(unmixing: np.ndarray) -> np.ndarray:
+    """[i, j]: |b_ij| s_i / s_j of i -> j, from the rows of the unmixing matrix in any order and with any signs."""
+    sizes = np.maximum(np.abs(unmixing), _NOTHING)
+    rows, variables = linear_sum_assignment(-np.log(sizes))
+    matched = sizes[rows[np.argsort(variables)]]
+    return np.asarray((matched / np.diagonal(matched)).T)
 
 
 def order_by_size(size: np.ndarray, precedes: np.ndarray) -> list[int]:

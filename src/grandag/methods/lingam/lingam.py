@@ -18,7 +18,7 @@ from grandag.diagnostics import Concern, spread_rows
 from grandag.graph import ancestors
 from grandag.knowledge import Masks
 from grandag.learned import Learned
-from grandag.methods.estimator import StochasticLearner, estimator
+from grandag.methods.estimator import StructureLearner, estimator
 from grandag.methods.lingam.direct import direct_order
 from grandag.methods.lingam.ica import IcaOrder, ica_order
 from grandag.methods.lingam.parents import loss_without, parents_in_order
@@ -77,7 +77,7 @@ def learn(
     """The order, the parents of each variable, and their regressions."""
     allowed, required = knowledge
     scaling, n_rows = table.scaling, len(table.values)
-    found = _order(scaling.apply(table.values, "float64"), knowledge, config, rng, listener)
+    found = _order(scaling.apply(table.values, "float64"), knowledge, config, listener)
     data = moments(table.values, scaling)
     adjacency = parents_in_order(data.covariance, found.order, allowed, required, n_rows, config.penalty)
     strength = np.zeros(adjacency.shape)
@@ -99,13 +99,11 @@ def learn(
     )
 
 
-def _order(
-    values: np.ndarray, knowledge: Masks, config: LingamConfig, rng: np.random.Generator, listener: Listener | None
-) -> IcaOrder:
+def _order(values: np.ndarray, knowledge: Masks, config: LingamConfig, listener: Listener | None) -> IcaOrder:
     precedes = must_precede(knowledge)
     if config.algorithm == "direct":
         return IcaOrder(direct_order(values, precedes, listener), converged=True)
-    return ica_order(values, knowledge.allowed, precedes, config.max_iterations, rng)
+    return ica_order(values, knowledge.allowed, precedes, config.max_iterations)
 
 
 def _unfinished(found: IcaOrder, config: LingamConfig) -> list[Concern]:
@@ -142,13 +140,13 @@ def _gaussian_concerns(noise: np.ndarray, adjacency: np.ndarray, names: tuple[st
 
 
 @estimator
-class LiNGAM(StochasticLearner, LingamConfig):
+class LiNGAM(StructureLearner, LingamConfig):
     """Learn a linear DAG from noise that is not Gaussian: its directions, too, are then in the data.
 
-    `algorithm="direct"` compares all pairs of variables and is deterministic; `"ica"` needs the seed for where
-    independent component analysis starts. Neither depends on units. Parents are chosen among the variables that come
-    before, by stepwise regression with the extended BIC. The conditionals of `model_` are Gaussian: means and effects
-    are those of the linear model, samples have noise of the right variance but not of the right shape.
+    `algorithm="direct"` compares all pairs of variables; `"ica"` takes all coefficients from independent components.
+    Neither depends on chance or on units. Parents are chosen among the variables that come before, by stepwise
+    regression with the extended BIC. The conditionals of `model_` are Gaussian: means and effects are those of the
+    linear model, samples have noise of the right variance but not of the right shape.
 
     Attributes:
         search_: Data frame of the order that was found, causes first: variable.
