@@ -37,9 +37,11 @@ from grandag.knowledge import Knowledge
 from grandag.learned import DoubtWarning, Learn, Learned, NotConvergedWarning, TrainingError
 from grandag.methods.registry import methods_that_take, name_of
 from grandag.methods.stages.explained import explained
+from grandag.methods.stages.heavy_tails import outlier_concern, with_heavy_tails
 from grandag.methods.stages.linear_gaussian import LinearConditional
 from grandag.methods.storage import save
 from grandag.model import CausalModel, Effect
+from grandag.outliers import find_outliers
 from grandag.parameters import (
     ParameterError,
     as_generator,
@@ -135,6 +137,14 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         "Kinds of columns (continuous, heavy-tailed, binary, categorical, count) by name or pattern, where they shall "
         "not be decided from the values: a dictionary, a file in TOML or JSON, or pairs, 'smoker=binary, q*=count'.",
     )
+    outliers: str = parameter(
+        "auto",
+        one_of("auto", "keep"),
+        "Rows with gross outliers, values beyond a gap at the end of their column that nothing in other columns goes "
+        "with: 'auto' does not learn from them, and gives their columns heavy tails; 'keep' takes them as they are.",
+        source="ours (docs/kinds.md)",
+        paper="keep",
+    )
     verbose: bool = parameter(False, boolean, "Show a progress line on a terminal or in a notebook.")
 
     @classmethod
@@ -195,6 +205,9 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
 
     def _learn_from(self, table: Table, values: Mapping[str, Any], held_out: Any, listener: Listener | None) -> Learned:
         """Learn from the columns that vary, then put in the others and what there is to know about the table."""
+        outliers, everything = find_outliers(table) if self.outliers == "auto" else None, table
+        if outliers is not None:
+            table = table.take(np.flatnonzero(~outliers.rows(table.values)))
         is_constant = constant_columns(table.values)
         if is_constant.all():
             raise TableError("All columns of X are constant: there is nothing to learn from.")
@@ -203,7 +216,10 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         if held_out is not None:
             held_out = _like(
                 held_out, table.names, table.columns, table.has_own_names, self.missing, type(self).__name__
-            ).values[:, ~is_constant]
+            ).values
+            if outliers is not None and not outliers.rows(held_out).all():
+                held_out = held_out[~outliers.rows(held_out)]
+            held_out = held_out[:, ~is_constant]
         config = self.config_type()(**{name: values[name] for name in parameters_of(self.config_type())})
         learned = type(self).learn(varying, knowledge, config, self._generator(), listener, held_out)
         learned = learned.with_shares(explained(varying, learned.dag))
@@ -211,8 +227,12 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         learned = replace(learned, columns=table.columns)
         concerns = _concerns(learned, table, varying, checks_noise=self.checks_noise)
         values = {**learned.values, "observed": quartiles(table)}
-        notes = (*_notes(learned, table), *learned.notes)
-        return replace(learned, values=values, notes=notes, concerns=concerns)
+        notes = (*_notes(learned, everything), *learned.notes)
+        learned = replace(learned, values=values, notes=notes, concerns=concerns)
+        if outliers is None:
+            return learned
+        learned = with_heavy_tails(learned, everything, outliers)
+        return replace(learned, concerns=(outlier_concern(outliers, everything), *concerns))
 
     def _learn_from_gaps(
         self, table: Table, values: Mapping[str, Any], held_out: Any, listener: Listener | None

@@ -32,6 +32,7 @@ from grandag.methods.stages.conditionals_by_kind import conditionals_by_kind
 from grandag.methods.stages.family_conditionals import FamilyConditional
 from grandag.methods.stages.final_edges import FinalEdgesConfig, final_edges
 from grandag.methods.stages.gaussian_process import ProcessConditional, fit_processes
+from grandag.methods.stages.heavy_tails import HeavyTailed
 from grandag.methods.stages.neighbours import IMPLEMENTATIONS, Groups, NeighboursConfig, Selection, select_neighbours
 from grandag.methods.stages.prune import PruneConfig
 from grandag.methods.stages.refine import RefineConfig
@@ -497,7 +498,8 @@ def _model(retrained: RetrainResult, data: Data, table: Table) -> _Model:
 
 def _fits(learned: Learned, j: int) -> bool:
     """Does the network of a variable, if it has one, fit the kinds of its column and those of its parents?"""
-    conditional = learned.conditionals[j] if learned.conditionals else None
+    conditional: Any = learned.conditionals[j] if learned.conditionals else None
+    conditional = conditional.base if isinstance(conditional, HeavyTailed) else conditional
     parents = [learned.columns[int(i)] for i in np.flatnonzero(learned.dag[:, j])]
     return not isinstance(conditional, NetworkConditional) or conditional.fits(learned.columns[j], parents)
 
