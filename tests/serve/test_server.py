@@ -97,6 +97,7 @@ def test_too_large_a_file_is_refused_and_leaves_nothing(bench):
     )
     chunk = "80000\r\n" + "1" * 0x80000 + "\r\n"
     assert raw(bench, head + 3 * chunk + "0\r\n\r\n") == "413"
+    assert bench.refusal("api/fits", message=b" " * 40_000_000)[0] == 413  # more than any buffer between us holds
     wait_for(lambda: not list((bench.root / "incoming").iterdir()), "the file was removed")
 
 

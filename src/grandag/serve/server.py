@@ -37,12 +37,12 @@ from grandag.resampling import KINDS
 from grandag.serve import edits, recipe, views
 from grandag.serve.jobs import Jobs, TaskError
 from grandag.serve.tasks import estimator_of
-from grandag.serve.workspace import ENDED, FitRecord, Workspace, WorkspaceError, data_ending
+from grandag.serve.workspace import ENDED, FitRecord, WorkspaceError, data_ending
 
 __all__ = ["Workbench", "application"]
 
 _PAGE = Path(__file__).parent / "page"
-_LARGEST_MESSAGE = 1 << 20
+_LARGEST_MESSAGE, _MOST_DROPPED = 1 << 20, 1 << 28
 _GRAPHS = ("svg", "png", "json", "dot", "dagitty", "gml", "graphml", "csv", "npy")
 _READING = ("separator", "decimal", "encoding", "na_values", "exclude")
 _BETWEEN_EVENTS, _HEARTBEAT = 0.1, 15.0
@@ -66,14 +66,14 @@ _REPORT_POLICY = (
 class Workbench:
     """A workspace, its queue, and all pages that look at it."""
 
-    def __init__(self, workspace: Workspace, *, host: str = "127.0.0.1", port: int = 0, most_bytes: int) -> None:
-        self.workspace, self.most_bytes = workspace, most_bytes
+    def __init__(self, jobs: Jobs, *, host: str = "127.0.0.1", port: int, most_bytes: int) -> None:
+        self.workspace, self.jobs, self.most_bytes = jobs.workspace, jobs, most_bytes
         self.host, self.port = host, port
         self.token = secrets.token_urlsafe(24)
-        self.jobs = Jobs(workspace, self.changed)
         self.is_ending = False
         self._versions = {"state": 0, "progress": 0}
         self._listeners: set[asyncio.Event] = set()
+        jobs.changed = self.changed
 
     @property
     def address(self) -> str:
@@ -178,13 +178,8 @@ def application(bench: Workbench) -> ASGIApp:
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        await bench.jobs.begin()
         ready = asyncio.create_task(run_in_threadpool(views.methods))  # it imports them all, which takes a while
-        for record in list(bench.workspace.tables.values()):
-            if record.status not in ENDED:
-                bench.jobs.add_table(record.id)
         yield
-        await bench.jobs.end()
         await ready
 
     inner = Starlette(routes=[Mount(f"/{bench.token}", routes=routes)], lifespan=lifespan)
@@ -277,19 +272,13 @@ class _Handlers:
         return JSONResponse({"id": record.id})
 
     async def _received(self, request: Request, ending: str) -> Path:
-        """The body in a file of the workspace; too large a one is refused as soon as that is known."""
+        """The body in a file of the workspace."""
         most = self.bench.most_bytes
         message = f"The file is larger than {most / 1e6:,.0f} MB: start the server with --max-upload for larger ones."
-        if int(request.headers.get("content-length", 0)) > most:
-            raise HTTPException(413, message)
         path = self.workspace.incoming(ending)
-        n_bytes = 0
         try:
             with path.open("wb") as file:
-                async for chunk in request.stream():
-                    n_bytes += len(chunk)
-                    if n_bytes > most:
-                        raise HTTPException(413, message)
+                async for chunk in _chunks(request, most, message):
                     file.write(chunk)
         except (ClientDisconnect, HTTPException, OSError):
             path.unlink(missing_ok=True)
@@ -497,13 +486,28 @@ def _removal(path: Path) -> BackgroundTask:
     return BackgroundTask(path.unlink, missing_ok=True)
 
 
+async def _chunks(request: Request, most: int, complaint: str) -> AsyncIterator[bytes]:
+    """The body of a request, piece by piece, or 413 with a complaint if it is larger than allowed.
+
+    What is still being sent then is dropped, within limits: whoever is cut off while sending never reads the answer.
+    """
+    n_bytes, is_too_large = 0, int(request.headers.get("content-length", 0)) > most
+    async for chunk in request.stream():
+        n_bytes += len(chunk)
+        is_too_large |= n_bytes > most
+        if n_bytes > most + _MOST_DROPPED:
+            break
+        if not is_too_large:
+            yield chunk
+    if is_too_large:
+        raise HTTPException(413, complaint)
+
+
 async def _message(request: Request) -> dict[str, Any]:
     """The JSON object in a request, which is not large."""
     content = bytearray()
-    async for chunk in request.stream():
+    async for chunk in _chunks(request, _LARGEST_MESSAGE, "The message is too large."):
         content += chunk
-        if len(content) > _LARGEST_MESSAGE:
-            raise HTTPException(413, "The message is too large.")
     message = json.loads(content)
     if not isinstance(message, dict):
         raise WorkspaceError("A message is an object.")
