@@ -2,7 +2,7 @@
 
 Sizes s_1 >= s_2 >= ... are distances from the median in units of the column's middle half. The k largest are beyond a
 gap if s_k is at least twice s_{k+1}, and if a tail like that of the values inside the gap would leave one so wide with
-a probability below 1e-6: with Pareto's index alpha of that tail (Hill 1975),
+a probability below 1e-9: with Pareto's index alpha of that tail (Hill 1975),
 
     P(s_k / s_{k+1} > r) = r^(-k alpha)
 
@@ -30,7 +30,7 @@ _MOST, _LEAST = 0.05, 6
 """Share of a column that may be outliers, and their least number: of fewer nobody can say what goes with them."""
 _TAIL = 0.05
 """Share of a column, inside the gap, whose tail is looked at."""
-_WIDEST, _CHANCE = 2.0, 1e-6
+_WIDEST, _CHANCE = 2.0, 1e-9
 """Least ratio of sizes across a gap, and the largest probability of one so wide."""
 _RELATED = 0.005
 """Level of the tests of one column's outliers against all other columns."""

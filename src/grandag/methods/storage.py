@@ -162,7 +162,8 @@ def _frame(node: Tree) -> pd.DataFrame:
 
 
 def _is_plain(value: Any) -> bool:
-    return value is None or isinstance(value, str | bool | int | float | dict)
+    is_list = isinstance(value, list | tuple) and all(isinstance(part, str) for part in value)
+    return value is None or is_list or isinstance(value, str | bool | int | float | dict)
 
 
 def _is_large(value: Any) -> bool:

@@ -18,7 +18,7 @@ from grandag.kinds import KINDS
 from grandag.knowledge import Masks
 from grandag.learned import Convergence, Learned, TrainingError
 from grandag.methods.estimator import StochasticLearner, estimator
-from grandag.methods.grandag.columns import Encoding, densities_of, density_rule, encode
+from grandag.methods.grandag.columns import Encoding, by_column, densities_of, density_rule, encode
 from grandag.methods.grandag.conditionals import (
     NetworkConditional,
     has_one_scale,
@@ -79,13 +79,14 @@ _HYPERPARAMETERS, _RELEASED = "appendix Hyperparameters", "released program"
 class GraNDAGConfig(NeighboursConfig, FinalEdgesConfig):
     """Parameters of GraN-DAG; defaults differ from the paper where that was measured to be better (docs/method.md)."""
 
-    density: str | Mapping[str, str] = parameter(
+    density: str | Mapping[str, str] | Sequence[str] = parameter(
         "auto",
         density_rule,
         "Conditional density of numbers: 'additive-gaussian' (GraN-DAG: one noise variance per variable), 'gaussian' "
         "(GraN-DAG++: mean and variance depend on the parents) or 'student-t' (heavy tails); other columns have that "
         "of their kind, 'bernoulli', 'categorical' or 'negative-binomial'. 'auto': all by kind, numbers "
-        "'additive-gaussian'. Or one per column, by name or pattern: a dictionary, or pairs, 'age=student-t, q*=auto'.",
+        "'additive-gaussian'. Or one per column, by name or pattern: a dictionary, or pairs, "
+        "'age=student-t, q*=auto'; or a list in their order.",
         source="section Experiments",
         paper="additive-gaussian",
     )
@@ -547,6 +548,12 @@ class GraNDAG(StochasticLearner, GraNDAGConfig):
         """The table as it is, if the densities fit its columns."""
         densities_of(self.density, table)
         return super()._usable(table)
+
+    def _learn_from(self, table: Table, values: Mapping[str, Any], held_out: Any, listener: Listener | None) -> Learned:
+        """Densities are by name from here on: constant columns are set aside."""
+        if not isinstance(values["density"], str):
+            values = {**values, "density": by_column(values["density"], table.names)}
+        return super()._learn_from(table, values, held_out, listener)
 
     @classmethod
     def is_consistent(cls, learned: Learned) -> bool:
