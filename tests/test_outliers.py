@@ -134,6 +134,10 @@ class TestFit:
         assert isinstance(model.learned_.conditionals[0], HeavyTailed)
         densities = model.model_.log_densities(values)["X0"]
         assert densities[where[:, 0]].min() > -30  # a Gaussian's are below -150
+        found = model.learned_.conditionals[0].given(np.empty((len(values), 0)))
+        for factor in (0.9, 1.1):
+            other = StudentT(found.mean, factor * found.scale, found.degrees_of_freedom)
+            assert other.log_density(values[:, 0]).sum() < densities.sum()
         model.save(tmp_path / "model.npz")
         np.testing.assert_array_equal(load(tmp_path / "model.npz").log_prob(values), model.log_prob(values))
 
