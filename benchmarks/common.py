@@ -98,12 +98,12 @@ class Store:
     """Results by words, of this version, kept in a file line by line: what is there is not computed again."""
 
     def __init__(self, path: Path | None) -> None:
-        self.path, self.known = path, dict[str, dict[str, Any]]()
+        self.path, self.known = path, dict[str, Any]()
         if path is not None and path.exists():
             for line in path.read_text(encoding="utf-8").splitlines():
                 self.known.update(json.loads(line))
 
-    def get(self, function: Callable[..., dict[str, Any]], *words: Any) -> dict[str, Any]:
+    def get(self, function: Callable[..., Any], *words: Any) -> Any:
         """The function of the words, called if its result is not known."""
         key = " ".join(map(str, (__version__, *words)))
         if key not in self.known:

@@ -3,6 +3,7 @@
     python benchmarks/mixed.py                                 # all of it: hours
     python benchmarks/mixed.py --nodes 10 --rows 1000 --sets 3 --methods grandag gaussian pc ges
     python benchmarks/mixed.py --package-python ENV/bin/python # with pgmpy, installed in an environment of its own
+    python benchmarks/mixed.py --store FILE                    # keeps each result, and computes none of them again
 
 Tables are those of `grandag simulate mixed` (a fifth of the nodes each: binary, categorical, count, Student t,
 Gaussian), on Erdos-Renyi graphs with d or 4 d edges expected. SHD and SID as mean ± standard deviation over the sets;
@@ -14,6 +15,7 @@ labels.
 from __future__ import annotations
 
 import argparse
+import itertools
 import subprocess
 import tempfile
 import warnings
@@ -23,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from common import cpu_seconds
+from common import Store, cpu_seconds
 from grandag import GES, PC, GraNDAG
 from grandag.metrics import shd, shd_cpdag, sid, sid_bounds
 from grandag.simulate.files import simulate
@@ -86,9 +88,13 @@ def _children() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def methods(python: str | None) -> dict[str, Callable[[Scenario, Table, int], Found]]:
+Learn = Callable[[Scenario, Table, int], Found]
+"""What a method finds, of a scenario and its table, with a seed."""
+
+
+def methods(python: str | None) -> dict[str, Learn]:
     """What is compared."""
-    found: dict[str, Callable[[Scenario, Table, int], Found]] = {
+    found: dict[str, Learn] = {
         "grandag": lambda _, table, seed: fitted(GraNDAG(random_state=seed), table),
         "fast": lambda _, table, seed: fitted(GraNDAG.preset("fast", random_state=seed), table),
         "gaussian": lambda _, table, seed: fitted(GraNDAG(random_state=seed), as_gaussian(table)),
@@ -114,6 +120,33 @@ def shown(values: np.ndarray) -> str:
     return f"{values.mean():.1f}±{values.std():.1f}"
 
 
+class Cell(NamedTuple):
+    """A block of the table."""
+
+    n_nodes: int
+    density: int
+    n_rows: int
+
+    def judge(self, learn: Learn, seed: int) -> list[float]:
+        """One fit: SHD, bounds of the SID, CPU seconds."""
+        scenario = simulate(
+            "mixed", n_nodes=self.n_nodes, n_edges=self.density * self.n_nodes, n_rows=self.n_rows, seed=seed
+        )
+        found = learn(scenario, as_table(scenario.data, kinds=scenario.configuration["kinds"]), seed)
+        return [float(value) for value in (*scores(scenario.adjacency, found), found.seconds)]
+
+    def row(self, name: str, learn: Learn, sets: int, store: Store) -> str:
+        """The line of one method."""
+        words = (name, self.n_nodes, self.density, self.n_rows)
+        results = [store.get(lambda *words: self.judge(learn, words[-1]), *words, seed) for seed in range(sets)]
+        distance, lower, upper, seconds = np.array(results).T
+        bounds = shown(lower) if (lower == upper).all() else f"[{lower.mean():.1f}, {upper.mean():.1f}]"
+        return (
+            f"| {self.n_nodes} | {self.density} | {self.n_rows:,} | {name} | {sets} | {shown(distance)} | {bounds} | "
+            f"{seconds.mean():.0f} |"
+        )
+
+
 def main() -> None:
     """Print a table, row by row."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -123,35 +156,15 @@ def main() -> None:
     parser.add_argument("--sets", type=int, default=10)
     parser.add_argument("--methods", nargs="+", default=None)
     parser.add_argument("--package-python", default=None, help="an interpreter that has pgmpy")
+    parser.add_argument("--store", type=Path)
     given = parser.parse_args()
     known = methods(given.package_python)
     chosen = [name for name in known if given.methods is None or name in given.methods]
+    store = Store(given.store)
     print("| nodes | edges per node | rows | method | sets | SHD | SID | CPU s |\n|---|---|---|---|---|---|---|---|")
-    for n_nodes in given.nodes:
-        for density in given.density:
-            for n_rows in given.rows:
-                run(n_nodes, density, n_rows, given.sets, {name: known[name] for name in chosen})
-
-
-def run(
-    n_nodes: int, density: int, n_rows: int, sets: int, chosen: dict[str, Callable[[Scenario, Table, int], Found]]
-) -> None:
-    """One block of rows."""
-    scenarios = [
-        simulate("mixed", n_nodes=n_nodes, n_edges=density * n_nodes, n_rows=n_rows, seed=seed) for seed in range(sets)
-    ]
-    for name, learn in chosen.items():
-        rows = []
-        for seed, scenario in enumerate(scenarios):
-            found = learn(scenario, as_table(scenario.data, kinds=scenario.configuration["kinds"]), seed)
-            rows.append((*scores(scenario.adjacency, found), found.seconds))
-        distance, lower, upper, seconds = np.array(rows, dtype=float).T
-        bounds = shown(lower) if (lower == upper).all() else f"[{lower.mean():.1f}, {upper.mean():.1f}]"
-        print(
-            f"| {n_nodes} | {density} | {n_rows:,} | {name} | {sets} | {shown(distance)} | {bounds} | "
-            f"{seconds.mean():.0f} |",
-            flush=True,
-        )
+    for cell in itertools.starmap(Cell, itertools.product(given.nodes, given.density, given.rows)):
+        for name in chosen:
+            print(cell.row(name, known[name], given.sets, store), flush=True)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ LAYERS = (
         "kinds",
         "imputation",
         "table",
+        "outliers",
         "pieces",
         "reading",
         "drawing",
@@ -69,10 +70,11 @@ IMPORTS = {
     "knowledge": "graph incoming table",
     "learned": "diagnostics drawing graph kinds knowledge model overview progress showing table wording",
     "methods": "blas diagnostics distributions drawing engine evidence gam graph incoming intervention_check "
-    "interventions kinds knowledge learned model parameters progress resampling table table_diagnostics version "
-    "wording writing",
+    "interventions kinds knowledge learned model outliers parameters progress resampling table table_diagnostics "
+    "version wording writing",
     "metrics": "graph parameters",
     "model": "diagnostics distributions graph kinds parameters table wording",
+    "outliers": "table wording",
     "overview": "drawing table wording",
     "parameters": "knowledge",
     "pieces": "table",

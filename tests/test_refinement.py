@@ -113,6 +113,45 @@ def test_strengths_of_refined_edges_are_their_evidence(frame):
     assert model.edges_["strength"].tolist() == model.edges_["evidence"].tolist()
 
 
+@pytest.fixture(scope="module")
+def labelled():
+    """The weather decides about the number of visits, not the weekday."""
+    rng = np.random.default_rng(0)
+    weather = rng.choice(["rain", "sun", "snow"], 400)
+    mean = np.select([weather == "rain", weather == "sun"], [3.0, 9.0], 1.0)
+    day = rng.choice(["Mon", "Tue", "Wed"], 400)
+    return pd.DataFrame({"weather": weather, "visits": rng.poisson(mean), "day": day})
+
+
+def test_labels_and_counts_have_evidence(labelled):
+    drawn = nx.DiGraph([("day", "visits")])
+    drawn.add_node("weather")
+    refined = grandag.refine(drawn, labelled)
+    assert {frozenset(edge) for edge in edges(refined)} == {frozenset(("weather", "visits"))}
+    assert [column.kind for column in refined.columns] == ["categorical", "count", "categorical"]
+    as_number = grandag.judge(refined.graph, labelled, kinds={"visits": "continuous"})
+    assert as_number.columns[1].kind == "continuous"
+    assert as_number.values["evidence"] != grandag.judge(refined.graph, labelled).values["evidence"]
+
+
+def test_kinds_on_the_command_line(labelled, tmp_path):
+    labelled.to_csv(tmp_path / "table.csv", index=False)
+    (tmp_path / "drawn.csv").write_text("source,target\nweather,visits\n")
+    given = ("refine", tmp_path / "drawn.csv", tmp_path / "table.csv", "--json")
+    totals = [
+        json.loads(run(*given, *kinds).stdout)["evidence_before"] for kinds in ((), ("--kinds", "visits=continuous"))
+    ]
+    assert totals[0] != totals[1]
+
+
+def test_gaps_are_not_filled_in(frame):
+    with pytest.raises(ParameterError, match=r"completed\(seed\)"):
+        grandag.judge(drawing(*TRUE), frame, missing="impute")
+    for command in (("refine", "sachs", "sachs"), ("compare", "sachs")):
+        refused = run(*command, "--missing", "impute")
+        assert (refused.returncode, "`grandag fit` alone" in refused.stderr) == (2, True), refused.stderr
+
+
 def test_wrong_arguments(frame):
     with pytest.raises(ParameterError, match="'missing' must be one of"):
         grandag.judge(drawing(*TRUE), frame, missing="Drop")

@@ -25,7 +25,8 @@ from tools.pages import DOCS
 
 __all__ = ["PAGES", "facts", "run", "words"]
 
-PAGES, FILES = ("tutorial.md", "interventions.md"), DOCS / "tutorial"
+PAGES = tuple(DOCS / f"{name}.md" for name in ("tutorial", "tutorial_kinds", "interventions"))
+FILES = DOCS / "tutorial"
 _BLOCK = re.compile(r"^```(python|sh|toml)\n(.*?)^```\n(?:\n```text\n.*?^```\n)?", flags=re.MULTILINE | re.DOTALL)
 _OUTPUT = re.compile(r"^```text\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 _PICTURE = re.compile(r"!\[[^]]*\]\(tutorial/([^)]+)\)")
@@ -96,13 +97,12 @@ def _tidy(printed: str) -> str:
 
 
 def main() -> None:
-    """Run the pages; write one, with its pictures, if it says anything else than before but for numbers."""
-    for name in PAGES:
-        is_new = _write_again(DOCS / name)
-        print(f"docs/{name}: {'written' if is_new else 'as it was, but for numbers'}")
+    """Run each page; write it, with its pictures, if it says anything else than before but for numbers."""
+    for path in PAGES:
+        print(f"docs/{path.name}: {'written' if _write(path) else 'as it was, but for numbers'}")
 
 
-def _write_again(path: Path) -> bool:
+def _write(path: Path) -> bool:
     before = path.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as name:
         after = run(before, Path(name))

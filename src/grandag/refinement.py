@@ -7,6 +7,7 @@ graphs of the same table are in nats: 5 are a factor of 150.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,8 @@ from grandag.knowledge import Knowledge
 from grandag.learned import Learned
 from grandag.methods.stages.explained import explained
 from grandag.methods.stages.refine import interruption
-from grandag.parameters import as_generator, check_parameters, one_of
+from grandag.parameters import ParameterError, as_generator, check_parameters, one_of
+from grandag.parameters import kinds as kinds_rule
 from grandag.parameters import n_jobs as n_jobs_rule
 from grandag.parameters import random_state as seed_rule
 from grandag.progress import Listener
@@ -36,6 +38,7 @@ def refine(
     *,
     knowledge: Any = None,
     missing: str = "error",
+    kinds: Any = None,
     random_state: Any = 0,
     n_jobs: int | None = -1,
     interventions: Any = None,
@@ -50,6 +53,7 @@ def refine(
         X: The table.
         knowledge: Forbidden and required edges: a file, a `Knowledge`, or its fields in a dictionary.
         missing: Rows with missing or infinite values: "error", or "drop" them.
+        kinds: Kinds of columns by name or pattern, where they shall not be decided from the values (docs/kinds.md).
         random_state: Seed of the rows that decide what is clear.
         n_jobs: Number of threads, -1 for all cores. Results do not depend on it.
         interventions: Which variables each row intervenes on, as `fit` takes it: the evidence of a variable is that of
@@ -69,7 +73,7 @@ def refine(
         >>> refined.edges()[["source", "target"]].to_numpy().tolist()
         [['X1', 'X0']]
     """
-    aligned = _align(graph, X, missing, random_state, n_jobs, interventions)
+    aligned = _align(graph, X, missing, kinds, random_state, n_jobs, interventions)
     allowed, required = (
         Knowledge.of(knowledge).masks(aligned.table.names).without(aligned.is_constant, aligned.table.names)
     )
@@ -94,6 +98,7 @@ def judge(
     X: Any,
     *,
     missing: str = "error",
+    kinds: Any = None,
     random_state: Any = 0,
     n_jobs: int | None = -1,
     interventions: Any = None,
@@ -111,7 +116,7 @@ def judge(
         >>> right.values["evidence"] > wrong.values["evidence"]
         True
     """
-    aligned = _align(graph, X, missing, random_state, n_jobs, interventions)
+    aligned = _align(graph, X, missing, kinds, random_state, n_jobs, interventions)
     with announcing_compilation():
         found = evidence.evaluate(
             aligned.varying.values,
@@ -140,10 +145,19 @@ class _Aligned(NamedTuple):
         return None if self.varying.regimes is None else self.varying.regimes.free
 
 
-def _align(graph: Any, X: Any, missing: str, random_state: Any, n_jobs: int | None, interventions: Any) -> _Aligned:
-    given = {"missing": missing, "random_state": random_state, "n_jobs": n_jobs}
-    check_parameters(given, {"missing": one_of("error", "drop"), "random_state": seed_rule, "n_jobs": n_jobs_rule})
-    table = as_table(X, missing=missing, numbers_only=True, interventions=interventions)
+def _align(
+    graph: Any, X: Any, missing: str, kinds: Any, random_state: Any, n_jobs: int | None, interventions: Any
+) -> _Aligned:
+    given = {"missing": missing, "kinds": kinds, "random_state": random_state, "n_jobs": n_jobs}
+    rules = {"missing": one_of("error", "drop"), "kinds": kinds_rule, "random_state": seed_rule, "n_jobs": n_jobs_rule}
+    if missing == "impute":
+        raise ParameterError(
+            "missing",
+            "cannot be 'impute' here: a graph has one evidence per completed table. Complete the table first, "
+            "as_table(X, missing='impute').completed(seed) for each seed, or drop the rows with 'drop'.",
+        )
+    check_parameters(given, rules)
+    table = as_table(X, missing=missing, kinds=kinds, interventions=interventions)
     adjacency = _in_order(graph, table.names)
     is_constant = constant_columns(table.values)
     if is_constant.all():
@@ -185,7 +199,8 @@ def _learned(found: evidence.Refined, aligned: _Aligned) -> Learned:
         found.edge_evidence,
         edge_facts={"evidence": np.where(found.adjacency, found.edge_evidence, np.nan)},
         values={"evidence": found.evidence},
-        notes=(*aligned.notes, *found.notes),
+        notes=(*table.notes, *aligned.notes, *found.notes),
         concerns=(*constant_concerns(table.values, table.names), *interruption(found)),
     ).with_shares(explained(aligned.varying, found.adjacency))
-    return learned.with_constants(table.names, np.where(aligned.is_constant, table.values[0], np.nan))
+    learned = learned.with_constants(table.names, np.where(aligned.is_constant, table.values[0], np.nan))
+    return replace(learned, columns=table.columns)

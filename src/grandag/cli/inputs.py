@@ -133,8 +133,14 @@ def _read(data: str, reading: Reading) -> pd.DataFrame:
 
 def complete_rows(data: str, reading: Reading, missing: str, kinds: str | None = None) -> Table:
     """The table behind an argument, for commands whose --missing is not a parameter of one method."""
-    from grandag.parameters import check_parameters, one_of
+    from grandag.parameters import ParameterError, check_parameters, one_of
 
+    if missing == "impute":
+        raise ParameterError(
+            "missing",
+            "can be 'impute' for `grandag fit` alone, which fits each completed table: fit the method that you want "
+            "with --missing impute, or drop the rows with --missing drop.",
+        )
     check_parameters({"missing": missing}, {"missing": one_of("error", "drop")})
     return table_of(data, reading, missing=missing, kinds=kinds)
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from grandag.cli.common import OUTPUT, AsJson, KnowledgeFile, Missing, Quiet, Seed, json_text, visible
+from grandag.cli.common import OUTPUT, AsJson, Kinds, KnowledgeFile, Missing, Quiet, Seed, json_text, visible
 from grandag.cli.exits import INTERRUPTED
 from grandag.cli.inputs import Reading, complete_rows, reads_a_table, the_graph
 from grandag.cli.outputs import check_output_file
@@ -28,6 +28,7 @@ def refine(
     reading: Reading = Reading(),  # noqa: B008
     knowledge: KnowledgeFile = None,
     missing: Missing = "error",
+    kinds: Kinds = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -47,7 +48,7 @@ def refine(
     check_output_file(output, graph, data, knowledge)
     if output is not None:
         check_ending(output)
-    table = complete_rows(data, reading, missing)
+    table = complete_rows(data, reading, missing, kinds)
     given = the_graph(graph, (np.zeros((len(table.names),) * 2, dtype=bool), table.names))
     before = judge(given, table, random_state=seed, n_jobs=n_jobs)
     with nullcontext(None) if quiet else progress_line() as listener:

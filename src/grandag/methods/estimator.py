@@ -39,9 +39,11 @@ from grandag.knowledge import Knowledge
 from grandag.learned import DoubtWarning, Learn, Learned, NotConvergedWarning, TrainingError
 from grandag.methods.registry import methods_that_take, methods_that_take_interventions, name_of
 from grandag.methods.stages.explained import explained
+from grandag.methods.stages.heavy_tails import outlier_concern, with_heavy_tails
 from grandag.methods.stages.linear_gaussian import LinearConditional
 from grandag.methods.storage import save
 from grandag.model import CausalModel, Effect
+from grandag.outliers import find_outliers
 from grandag.parameters import (
     ParameterError,
     as_generator,
@@ -140,6 +142,14 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         "Kinds of columns (continuous, heavy-tailed, binary, categorical, count) by name or pattern, where they shall "
         "not be decided from the values: a dictionary, a file in TOML or JSON, or pairs, 'smoker=binary, q*=count'.",
     )
+    outliers: str = parameter(
+        "auto",
+        one_of("auto", "keep"),
+        "Rows with gross outliers, values beyond a gap at the end of their column that nothing in other columns goes "
+        "with: 'auto' does not learn from them, and gives their columns heavy tails; 'keep' takes them as they are.",
+        source="ours (docs/kinds.md)",
+        paper="keep",
+    )
     verbose: bool = parameter(False, boolean, "Show a progress line on a terminal or in a notebook.")
 
     @classmethod
@@ -232,6 +242,10 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         self, table: Table, values: Mapping[str, Any], held_out: Table | None, listener: Listener | None
     ) -> Learned:
         """Learn from the columns that vary, then put in the others and what there is to know about the table."""
+        is_searched = self.outliers == "auto" and table.regimes is None  # what was set from outside is no outlier
+        outliers, everything = find_outliers(table) if is_searched else None, table
+        if outliers is not None:
+            table = table.take(np.flatnonzero(~outliers.rows(table.values)))
         is_constant = constant_columns(table.values)
         if is_constant.all():
             raise TableError("All columns of X are constant: there is nothing to learn from.")
@@ -239,6 +253,8 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         varying = table.select(~is_constant) if is_constant.any() else table
         _check_free_values(varying)
         if held_out is not None:
+            if outliers is not None and not outliers.rows(held_out.values).all():
+                held_out = held_out.take(np.flatnonzero(~outliers.rows(held_out.values)))
             held_out = held_out.select(~is_constant)
         config = self.config_type()(**{name: values[name] for name in parameters_of(self.config_type())})
         learned = type(self).learn(varying, knowledge, config, self._generator(), listener, held_out)
@@ -249,8 +265,12 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         values = {**learned.values, "observed": quartiles(table)}
         if table.regimes is not None:
             values["regimes"] = table.regimes.frame(table.names)
-        notes = (*_notes(learned, table), *learned.notes)
-        return replace(learned, values=values, notes=notes, concerns=concerns)
+        notes = (*_notes(learned, everything), *learned.notes)
+        learned = replace(learned, values=values, notes=notes, concerns=concerns)
+        if outliers is None:
+            return learned
+        learned = with_heavy_tails(learned, everything, outliers)
+        return replace(learned, concerns=(outlier_concern(outliers, everything), *concerns))
 
     def _learn_from_gaps(
         self, table: Table, values: Mapping[str, Any], held_out: Table | None, listener: Listener | None

@@ -27,6 +27,7 @@ from grandag.kinds import KINDS, LABELLED, ColumnKind
 from grandag.knowledge import Knowledge
 from grandag.learned import Convergence, GraphKind, Learned
 from grandag.methods.registry import find
+from grandag.methods.stages.heavy_tails import built_heavy_tailed
 from grandag.model import Conditional, Fixed
 from grandag.parameters import check_parameters, parameters_of
 from grandag.version import __version__
@@ -161,7 +162,8 @@ def _frame(node: Tree) -> pd.DataFrame:
 
 
 def _is_plain(value: Any) -> bool:
-    return value is None or isinstance(value, str | bool | int | float | dict)
+    is_list = isinstance(value, list | tuple) and all(isinstance(part, str) for part in value)
+    return value is None or is_list or isinstance(value, str | bool | int | float | dict)
 
 
 def _is_large(value: Any) -> bool:
@@ -258,8 +260,12 @@ def _record(kind: Any, values: Mapping[str, Any]) -> Any:
 
 
 def _conditionals(tree: Tree, conditional: Any) -> tuple[Conditional, ...]:
-    """One conditional per variable; constant columns have their value only."""
-    return tuple(_built(tree[str(node)], Fixed | conditional) for node in range(len(tree)))
+    """One conditional per variable; constant columns have their value only, and others maybe noise of their own."""
+
+    def build(node: Any) -> Any:
+        return built_heavy_tailed(node, lambda base: _built(base, conditional)) or _built(node, Fixed | conditional)
+
+    return tuple(build(tree[str(node)]) for node in range(len(tree)))
 
 
 def _is_kind(column: ColumnKind) -> bool:

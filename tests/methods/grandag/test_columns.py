@@ -32,6 +32,7 @@ def table(rng):
         ("student-t", ("student-t", "student-t", *AUTO[2:])),
         ({"visits": "student-t", "smokes": "gaussian"}, (*AUTO[:2], "gaussian", "categorical", "student-t")),
         ({"*s*": "gaussian", "smokes": "auto"}, ("gaussian", "gaussian", "bernoulli", "categorical", "gaussian")),
+        (["gaussian", "auto", "auto", "categorical", "student-t"], ("gaussian", *AUTO[1:4], "student-t")),
     ],
 )
 def test_densities(table, density, expected):
@@ -45,6 +46,7 @@ def test_densities(table, density, expected):
         ({"city": "gaussian"}, "'gaussian' for 'city', which is categorical: it can be 'categorical'"),
         ({"size": "bernoulli"}, "'bernoulli' for 'size', which is continuous"),
         ("negative-binomial", "'negative-binomial' for 'size', which is continuous"),
+        (("gaussian",), "has 1 entries for 5 columns"),
         ({"vists": "student-t"}, "'vists', which is no column; did you mean 'visits'"),
     ],
 )
@@ -53,7 +55,7 @@ def test_densities_that_do_not_fit(table, density, message):
         densities_of(density, table)
 
 
-@pytest.mark.parametrize("density", [None, 3, "normal", {"size": "normal"}, ["gaussian"]])
+@pytest.mark.parametrize("density", [None, 3, "normal", {"size": "normal"}, ["normal"], [1]])
 def test_illegal_densities(density):
     assert not density_rule.is_legal(density)
 

@@ -107,6 +107,18 @@ def test_training_on_every_kind(data):
     assert densities == ["Categorical", "Bernoulli", "NegativeBinomial", "StudentT", "Gaussian"]
 
 
+def test_densities_in_the_order_of_the_columns(data, tmp_path):
+    """Constant columns count, and the file knows the list."""
+    frame = data[["loss", "size"]].assign(same=1.0)[["same", "loss", "size"]]
+    density = ["gaussian", "student-t", "additive-gaussian"]
+    with pytest.warns(UserWarning):
+        model = quick(max_iterations=300, density=density).fit(frame)
+    found = [type(conditional.given(np.zeros((1, n)))).__name__ for conditional, n in with_parents(model)]
+    assert found == ["PointMass", "StudentT", "Gaussian"]
+    model.save(tmp_path / "model.npz")
+    assert grandag.load(tmp_path / "model.npz").density == density
+
+
 def with_parents(model):
     return zip(model.model_.conditionals, model.dag_.sum(axis=0).tolist(), strict=True)
 

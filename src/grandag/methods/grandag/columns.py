@@ -25,7 +25,7 @@ from grandag.engine.network import Variable
 from grandag.parameters import ParameterError, Rule
 from grandag.table import MANY_ROWS, Scaling, Table, blocks, rows_of, spread, suggestion
 
-__all__ = ["FITTING", "OF_NUMBERS", "Encoding", "Reading", "densities_of", "density_rule", "encode"]
+__all__ = ["FITTING", "OF_NUMBERS", "Encoding", "Reading", "by_column", "densities_of", "density_rule", "encode"]
 
 OF_NUMBERS = ("additive-gaussian", "gaussian", "student-t")
 """Densities of numbers, which standardising changes by no more than a constant."""
@@ -53,6 +53,8 @@ _NAMES = ("auto", *DENSITIES)
 def _is_density(value: Any) -> bool:
     if isinstance(value, Mapping):
         return all(isinstance(name, str) and density in _NAMES for name, density in value.items())
+    if isinstance(value, list | tuple):
+        return all(isinstance(density, str) and density in _NAMES for density in value)
     return isinstance(value, str) and value in _NAMES
 
 
@@ -67,17 +69,19 @@ def _parse(word: str) -> str | dict[str, str]:
 
 density_rule = Rule(
     _is_density,
-    f"one of {', '.join(map(repr, _NAMES))}, or a dictionary of columns and these",
+    f"one of {', '.join(map(repr, _NAMES))}, a dictionary of columns and these, or a list with one per column",
     _parse,
 )
 
 
-def densities_of(density: str | Mapping[str, str], table: Table, *, strict: bool = True) -> tuple[str, ...]:
+def densities_of(
+    density: str | Mapping[str, str] | Sequence[str], table: Table, *, strict: bool = True
+) -> tuple[str, ...]:
     """The density of each column.
 
     One name of a density of numbers holds for all columns of numbers but counts; other columns have that of their kind.
-    In a dictionary names may be patterns (`q*`), and columns that it leaves out have the density of their kind. With
-    `strict`, names of no column are an error.
+    In a dictionary names may be patterns (`q*`), and columns that it leaves out have the density of their kind; a list
+    has one per column, in their order. With `strict`, names of no column are an error.
     """
     names, kinds = table.names, table.kinds
     if isinstance(density, str):
@@ -88,7 +92,7 @@ def densities_of(density: str | Mapping[str, str], table: Table, *, strict: bool
             if density != "auto" and (not is_general or kind in ("continuous", "heavy-tailed"))
         }
     else:
-        chosen = _by_name(density, names, strict)
+        chosen = _by_name(by_column(density, names), names, strict)
     found = []
     for name, kind in zip(names, kinds, strict=True):
         own = chosen.get(name, "auto")
@@ -100,6 +104,15 @@ def densities_of(density: str | Mapping[str, str], table: Table, *, strict: bool
             )
         found.append(_BY_KIND[kind] if own == "auto" else own)
     return tuple(found)
+
+
+def by_column(density: Mapping[str, str] | Sequence[str], names: Sequence[str]) -> Mapping[str, str]:
+    """Densities by name, of a list with one per column in their order."""
+    if isinstance(density, Mapping):
+        return density
+    if len(density) != len(names):
+        raise ParameterError("density", f"has {len(density)} entries for {len(names)} columns: give one per column.")
+    return dict(zip(names, density, strict=True))
 
 
 def _by_name(density: Mapping[str, str], names: Sequence[str], strict: bool) -> dict[str, str]:

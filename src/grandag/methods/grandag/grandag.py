@@ -19,7 +19,7 @@ from grandag.kinds import KINDS
 from grandag.knowledge import Masks
 from grandag.learned import Convergence, Learned, TrainingError
 from grandag.methods.estimator import StochasticLearner, estimator
-from grandag.methods.grandag.columns import Encoding, densities_of, density_rule, encode
+from grandag.methods.grandag.columns import Encoding, by_column, densities_of, density_rule, encode
 from grandag.methods.grandag.conditionals import (
     NetworkConditional,
     has_one_scale,
@@ -34,6 +34,7 @@ from grandag.methods.stages.conditionals_by_kind import conditionals_by_kind
 from grandag.methods.stages.family_conditionals import FamilyConditional
 from grandag.methods.stages.final_edges import FinalEdgesConfig, final_edges
 from grandag.methods.stages.gaussian_process import ProcessConditional, fit_processes
+from grandag.methods.stages.heavy_tails import HeavyTailed
 from grandag.methods.stages.neighbours import IMPLEMENTATIONS, Groups, NeighboursConfig, Selection, select_neighbours
 from grandag.methods.stages.prune import PruneConfig
 from grandag.methods.stages.refine import RefineConfig
@@ -81,13 +82,14 @@ _HYPERPARAMETERS, _RELEASED = "appendix Hyperparameters", "released program"
 class GraNDAGConfig(NeighboursConfig, FinalEdgesConfig):
     """Parameters of GraN-DAG; defaults differ from the paper where that was measured to be better (docs/method.md)."""
 
-    density: str | Mapping[str, str] = parameter(
+    density: str | Mapping[str, str] | Sequence[str] = parameter(
         "auto",
         density_rule,
         "Conditional density of numbers: 'additive-gaussian' (GraN-DAG: one noise variance per variable), 'gaussian' "
         "(GraN-DAG++: mean and variance depend on the parents) or 'student-t' (heavy tails); other columns have that "
         "of their kind, 'bernoulli', 'categorical' or 'negative-binomial'. 'auto': all by kind, numbers "
-        "'additive-gaussian'. Or one per column, by name or pattern: a dictionary, or pairs, 'age=student-t, q*=auto'.",
+        "'additive-gaussian'. Or one per column, by name or pattern: a dictionary, or pairs, "
+        "'age=student-t, q*=auto'; or a list in their order.",
         source="section Experiments",
         paper="additive-gaussian",
     )
@@ -563,7 +565,8 @@ def _check_shared(config: GraNDAGConfig, table: Table) -> None:
 
 def _fits(learned: Learned, j: int) -> bool:
     """Does the network of a variable, if it has one, fit the kinds of its column and those of its parents?"""
-    conditional = learned.conditionals[j] if learned.conditionals else None
+    conditional: Any = learned.conditionals[j] if learned.conditionals else None
+    conditional = conditional.base if isinstance(conditional, HeavyTailed) else conditional
     parents = [learned.columns[int(i)] for i in np.flatnonzero(learned.dag[:, j])]
     return not isinstance(conditional, NetworkConditional) or conditional.fits(learned.columns[j], parents)
 
@@ -614,6 +617,12 @@ class GraNDAG(StochasticLearner, GraNDAGConfig):
         _check_free_rows(table)
         _check_shared(self, table)
         return super()._usable(table)
+
+    def _learn_from(self, table: Table, values: Mapping[str, Any], held_out: Any, listener: Listener | None) -> Learned:
+        """Densities are by name from here on: constant columns are set aside."""
+        if not isinstance(values["density"], str):
+            values = {**values, "density": by_column(values["density"], table.names)}
+        return super()._learn_from(table, values, held_out, listener)
 
     @classmethod
     def is_consistent(cls, learned: Learned) -> bool:
