@@ -247,11 +247,12 @@ def graph_concerns(adjacency: np.ndarray, names: Sequence[str], n_rows: int | np
 def overfitting_concerns(training: np.ndarray, held_out: np.ndarray, names: Sequence[str]) -> list[Concern]:
     """Variables whose density is far higher on rows that were learned from (n, d) than on others (m, d).
 
-    Both are logarithms of densities.
+    Both are logarithms of densities; NaN where an intervention set the variable.
     """
-    table = pd.DataFrame({"training": training.mean(axis=0), "held_out": held_out.mean(axis=0)}, index=list(names))
+    seen, unseen = (pd.DataFrame(densities, columns=list(names)) for densities in (training, held_out))
+    table = pd.DataFrame({"training": seen.mean(), "held_out": unseen.mean()})
     gap = table["training"] - table["held_out"]
-    error = held_out.std(axis=0) / np.sqrt(len(held_out))
+    error: pd.Series = unseen.std(ddof=0) / np.sqrt(unseen.count())
     parted = gap[gap > np.maximum(_PARTED, _SURE * error)].sort_values(ascending=False)
     return concern_about(
         "overfitting",

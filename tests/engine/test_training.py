@@ -11,6 +11,7 @@ from grandag.engine.density import DENSITIES, log_density
 from grandag.engine.network import (
     ACTIVATIONS,
     DENSITY,
+    OWNER,
     Variable,
     constants_of,
     initialise,
@@ -32,7 +33,7 @@ from grandag.engine.training import (
     fill_adjacency,
     fill_column_slope,
     fill_likelihood_gradient,
-    first_network,
+    first_variable,
     load_batch,
     mean_log_likelihood,
     update_components,
@@ -68,14 +69,14 @@ def rows_for(density, rng, n):
 
 
 def new_networks(rng, *, d=D, n_layers=2, n_units=4, activation="leaky-relu", density="gaussian", dtype="float64",
-                 mask=None, path_scale=1.0):  # fmt: skip
+                 mask=None, path_scale=1.0, division=None):  # fmt: skip
     mask = ~np.eye(d, dtype=bool) if mask is None else mask
     networks = initialise(
         mask, n_layers=n_layers, n_units=n_units, activation=activation, dtype=dtype, rng=rng, path_scale=path_scale,
-        density=mixed_variables() if density == "mixed" else density,
+        density=mixed_variables() if density == "mixed" else density, division=division,
     )  # fmt: skip
     networks.parameters[:] *= 0.6  # moderate variances, so that differences are exact enough
-    for j in range(d):  # biases and constants that are not zero
+    for j in range(len(networks.parameters)):  # biases and constants that are not zero
         for layer in range(n_layers + 1):
             weights = weights_of(shape_of(networks, j), networks.parameters[j], networks.n_reads[j], layer)
             weights[:, 0] = 0.1 * rng.normal(size=len(weights))
@@ -134,11 +135,11 @@ def engine_gradient(networks, rows, lagrange_multiplier, penalty, by_cycles=Fals
         h = constraint(networks, state, 0, 1)
     load_batch(trainer.rows, np.arange(n, dtype=np.int32), worker.workspace.batch)
     gradient, scale = np.zeros_like(networks.parameters), 1 / (n * d)
-    for j in range(d):
+    for j, variable in enumerate(networks.sizes[:, OWNER]):
         worker.gradient[:] = 0  # so that what is never written can be told
         fill_likelihood_gradient(networks, worker.workspace, worker.gradient, n, j)
         factor = -(lagrange_multiplier + penalty * h) / scale
-        fill_column_slope(networks, state, factor, -sparsity * n, j, worker.column_slope)
+        fill_column_slope(networks, state, factor, -sparsity * n, variable, worker.column_slope)
         add_connectivity_gradient(networks, state.left[j], worker.column_slope, worker.right, worker.gradient, j)
         gradient[j] = -scale * worker.gradient
     return gradient
@@ -173,7 +174,7 @@ def check_gradient(networks, rows, by_cycles=False, sparsity=0.0):
     """The engine's against differences of the augmented Lagrangian."""
     gradient = engine_gradient(networks, rows, 0.7, 3.0, by_cycles, sparsity)
     step = 1e-6
-    for j in range(D):
+    for j in range(len(gradient)):
         for k in parameter_positions(networks, j):
             value = networks.parameters[j, k]
             networks.parameters[j, k] = value + step
@@ -466,7 +467,7 @@ def test_threads_give_the_same_bits(rng, n_threads):
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
 def test_threads_have_networks_of_about_the_same_work(rng, n_threads):
     networks = new_networks(rng, d=24, mask=np.triu(np.ones((24, 24), dtype=bool), 1))  # 0, 1, 2, ... open inputs
-    firsts = [first_network(networks, thread, n_threads) for thread in range(n_threads + 1)]
+    firsts = [first_variable(networks, thread, n_threads) for thread in range(n_threads + 1)]
     work = networks.n_inputs + networks.shape.n_units
     shares = [work[first:last].sum() for first, last in pairwise(firsts)]
     assert (firsts[0], firsts[-1]) == (0, 24)

@@ -13,6 +13,10 @@ constants as their densities need; the rows of parameters are as long as the lon
 
 A batch has one row per column of the table, then a row of ones and a row of zeros; inner loops run along it, over the
 rows of the table.
+
+Under interventions (`Division`) the last column of the table is the number of each row's regime, and no network reads
+it. The first d networks are those of the variables, in their order; a variable may have further ones, each for the rows
+of some regimes, with the same inputs.
 """
 
 from __future__ import annotations
@@ -29,6 +33,7 @@ from grandag.engine.vectors import COLUMNS, multiply, multiply_transposed, padde
 
 __all__ = [
     "ACTIVATIONS",
+    "Division",
     "Networks",
     "Shape",
     "Variable",
@@ -69,38 +74,58 @@ class Shape(NamedTuple):
     path_scale: float = 1.0  # of A_phi, see connectivity.py
 
 
-READS, COLUMNS_OF, DENSITY, OUTPUTS, CONSTANTS = range(5)
+class Division(NamedTuple):
+    """How the rows of regimes are divided among networks: whose each network is, and where its likelihood counts."""
+
+    owner: np.ndarray  # (networks,) variables: 0 .. d - 1, then those of further networks
+    counts: np.ndarray  # (networks, regimes) bool
+
+
+READS, COLUMNS_OF, DENSITY, OUTPUTS, CONSTANTS, OWNER, NEXT = range(7)
 """In `Networks.sizes`: how many rows of inputs a network reads, how many are read of its variable, the code of its
-density, and how many outputs and constants that has."""
+density, how many outputs and constants that has, the variable, and the variable's next network (-1: there is none)."""
 
 
 class Networks(NamedTuple):
     """Parameters of all networks; the arrays are changed in place by training."""
 
     shape: Shape
-    parameters: np.ndarray  # (d, n_parameters)
-    inputs: np.ndarray  # (d, padded) from position 1 on, the variables that are active inputs of network j
-    n_inputs: np.ndarray  # (d,) how many inputs are active
-    reads: np.ndarray  # (d, padded) rows of the batch that network j reads: the ones, those of its inputs, zeros
-    sizes: np.ndarray  # (d, 5) by network, see below: one array, since passing many costs more than reading them
+    parameters: np.ndarray  # (networks, n_parameters); there are d networks, or more under interventions
+    inputs: np.ndarray  # (networks, padded) from position 1 on, the variables that are active inputs of network j
+    n_inputs: np.ndarray  # (networks,) how many inputs are active
+    reads: np.ndarray  # (networks, padded) rows of the batch that network j reads: the ones, those of its inputs, zeros
+    sizes: np.ndarray  # (networks, 7), see above: one array, since passing many costs more than reading them
+    counts: np.ndarray  # (networks, regimes) bool, see `Division`; without regimes all rows count
 
     @property
     def mask(self) -> np.ndarray:
-        """mask[i, j]: may variable i still be an input of network j?"""
+        """mask[i, j]: may variable i still be an input of the networks of variable j?"""
         mask = np.zeros((self.shape.n_variables,) * 2, dtype=bool)
-        for j, n in enumerate(self.n_inputs):
-            mask[self.inputs[j, 1 : n + 1], j] = True
+        for j in range(len(mask)):
+            mask[self.inputs[j, 1 : self.n_inputs[j] + 1], j] = True
         return mask
 
     @property
+    def n_edges(self) -> int:
+        """How many inputs the variables have in all."""
+        return int(self.n_inputs[: self.shape.n_variables].sum())
+
+    @property
     def n_reads(self) -> np.ndarray:
-        """(d,) how many columns each network reads."""
+        """(networks,) how many columns each network reads."""
         return self.sizes[:, READS]
 
     @property
     def n_columns(self) -> np.ndarray:
         """(d,) in how many columns each variable is read."""
-        return self.sizes[:, COLUMNS_OF]
+        return self.sizes[: self.shape.n_variables, COLUMNS_OF]
+
+    def by_variable(self, values: np.ndarray) -> np.ndarray:
+        """Sums over the networks of each variable, along the last axis."""
+        sums = values[..., : self.shape.n_variables].copy()
+        for k in range(self.shape.n_variables, values.shape[-1]):
+            sums[..., self.sizes[k, OWNER]] += values[..., k]
+        return sums
 
     def layers(self, j: int) -> list[np.ndarray]:
         """Weight matrices of network j in double precision, biases in column 0, then active inputs by number."""
@@ -132,6 +157,7 @@ class Workspace(NamedTuple):
     slope: np.ndarray  # (2, widest layer, rows) derivatives of two neighbouring layers
     log_p: np.ndarray  # (rows,)
     all_units: np.ndarray  # 0, 1, 2 ...: the row list of a layer whose inputs are all active
+    counted: np.ndarray  # (1 + 2 outputs, rows) values, theta and its slope in the rows that count, side by side
 
 
 def initialise(
@@ -145,6 +171,7 @@ def initialise(
     rng: np.random.Generator,
     first: np.ndarray | None = None,
     path_scale: float = 1.0,
+    division: Division | None = None,
 ) -> Networks:
     """Xavier-uniform weights with the leaky ReLU's gain, biases 0 but for those of outputs, which densities choose.
 
@@ -154,29 +181,34 @@ def initialise(
     """
     d = mask.shape[0]
     variables = _alike(density, d) if isinstance(density, str) else density
+    owner, counts = division or Division(np.arange(d), np.ones((d, 0), dtype=bool))
+    n_networks, has_regimes = counts.shape[0], counts.shape[1] > 0
     n_read = sum(len(variable.columns) for variable in variables)
-    n_rows = max(d, *(variable.columns.stop for variable in variables))
-    sizes = np.array([_sizes(variable) for variable in variables], dtype=np.int64)
+    n_rows = max(d, *(variable.columns.stop for variable in variables)) + has_regimes
+    sizes = np.array([_sizes(variables[j], j) for j in owner.tolist()], dtype=np.int64)
+    for k in range(d, n_networks):
+        sizes[_last_of(sizes, owner[k]), NEXT] = k
     n_outputs, n_constants = sizes[:, [OUTPUTS, CONSTANTS]].max(axis=0).tolist()
     code, scale = ACTIVATIONS[activation], float(path_scale)
     shape = Shape(d, n_rows, n_read, n_layers, n_units, n_outputs, n_constants, code, scale)
     networks = Networks(
         shape,
-        parameters=np.zeros((d, constants_at(shape) + shape.n_constants), dtype=dtype),
-        inputs=np.full((d, padded(d + 1)), d + 1, dtype=np.int32),
-        n_inputs=mask.sum(axis=0).astype(np.int64),
-        reads=np.full((d, padded(n_read + 1)), n_rows + 1, dtype=np.int32),
+        parameters=np.zeros((n_networks, constants_at(shape) + shape.n_constants), dtype=dtype),
+        inputs=np.full((n_networks, padded(d + 1)), d + 1, dtype=np.int32),
+        n_inputs=mask[:, owner].sum(axis=0).astype(np.int64),
+        reads=np.full((n_networks, padded(n_read + 1)), n_rows + 1, dtype=np.int32),
         sizes=sizes,
+        counts=np.ascontiguousarray(counts),
     )
-    for j, variable in enumerate(variables):
+    for k, j in enumerate(owner.tolist()):
         active = np.flatnonzero(mask[:, j])
         if first is not None:
             active = active[np.argsort(~first[active, j], kind="stable")]
-        networks.inputs[j, 1 : len(active) + 1] = active
+        networks.inputs[k, 1 : len(active) + 1] = active
         read = [n_rows, *(column for i in active.tolist() for column in variables[i].columns)]
-        networks.reads[j, : len(read)] = read
-        networks.sizes[j, READS] = len(read) - 1
-        _draw_weights(networks, variable, j, rng)
+        networks.reads[k, : len(read)] = read
+        networks.sizes[k, READS] = len(read) - 1
+        _draw_weights(networks, variables[j], k, rng)
     return networks
 
 
@@ -185,10 +217,17 @@ def _alike(density: str, d: int) -> list[Variable]:
     return [Variable(density, range(j, j + 1), *law.start(np.zeros(1), 0)) for j in range(d)]
 
 
-def _sizes(variable: Variable) -> tuple[int, ...]:
+def _sizes(variable: Variable, owner: int) -> tuple[int, ...]:
     """A row of `Networks.sizes` before anything is read."""
     code = DENSITIES[variable.density].code
-    return 0, len(variable.columns), code, len(variable.outputs), len(variable.constants)
+    return 0, len(variable.columns), code, len(variable.outputs), len(variable.constants), owner, -1
+
+
+def _last_of(sizes: np.ndarray, j: int) -> int:
+    """The last network of a variable so far."""
+    while sizes[j, NEXT] >= 0:
+        j = sizes[j, NEXT]
+    return j
 
 
 def _draw_weights(networks: Networks, variable: Variable, j: int, rng: np.random.Generator) -> None:
@@ -213,6 +252,7 @@ def new_workspace(shape: Shape, n_rows: int, dtype: np.dtype) -> Workspace:
         slope=np.zeros((2, widest, width), dtype),
         log_p=np.zeros(width, dtype),
         all_units=np.arange(padded(widest + 1), dtype=np.int32),
+        counted=np.zeros((1 + 2 * shape.n_outputs, width), dtype),
     )
     workspace.batch[shape.n_columns] = 1
     workspace.units[:, 0] = 1

@@ -6,6 +6,10 @@ One iteration takes an RMSprop step on
 
 over a batch B of rows, and then masks for good every input whose A_ij, from before the step, is at most epsilon. h is
 tr(e^A) - d (`acyclicity.py`) or, for many variables, counts cycles (`cycles.py`).
+
+Under interventions each network has its rows (`network.Division`): in others its log p and the gradient do not count,
+while |B| stays what it is. A variable with several networks has the sums of their likelihoods and of their A_ij, and an
+input is masked when all of them are at most epsilon.
 """
 
 from __future__ import annotations
@@ -24,6 +28,8 @@ from grandag.engine.density import log_density, log_density_slope
 from grandag.engine.network import (
     COLUMNS_OF,
     DENSITY,
+    NEXT,
+    OWNER,
     READS,
     Networks,
     Workspace,
@@ -101,8 +107,8 @@ class State(NamedTuple):
 
     mean_square: np.ndarray  # of the gradient, by parameter: the state of RMSprop
     A: np.ndarray  # (d, d) A_phi, 1 for inputs that are never masked
-    column: np.ndarray  # (d, columns read) A_ij in row j, by position i in the inputs of network j
-    left: np.ndarray  # (d, L + 1, units), see connectivity.py
+    column: np.ndarray  # (networks, columns read) network j's part of A_ij in row j, by position i in its inputs
+    left: np.ndarray  # (networks, L + 1, units), see connectivity.py
     components: Components
     by_cycles: bool  # h counts cycles, instead of the exponential
     exponential: np.ndarray  # (d, d) e^A - I inside components
@@ -134,7 +140,7 @@ class Trainer:
         by_cycles: bool = False,
     ) -> None:
         shape, dtype = networks.shape, networks.parameters.dtype
-        d = shape.n_variables
+        d, n_networks = shape.n_variables, len(networks.parameters)
         self.networks = networks
         rows, self.others = rows if isinstance(rows, Pool) else Pool(rows)
         self.rows = np.ascontiguousarray(rows, dtype=dtype)
@@ -156,13 +162,13 @@ class Trainer:
         self.state = State(
             mean_square=np.zeros_like(networks.parameters),
             A=np.zeros((d, d), dtype),
-            column=np.zeros((d, padded(shape.n_read + 1)), dtype),
-            left=np.zeros((d, *products), dtype),
+            column=np.zeros((n_networks, padded(shape.n_read + 1)), dtype),
+            left=np.zeros((n_networks, *products), dtype),
             components=new_components(d),
             by_cycles=by_cycles,
             exponential=np.zeros((0, 0) if by_cycles else (d, d), dtype),
             powers=new_powers(0 if by_cycles else d, dtype),
-            cycles=new_cycles(d if by_cycles else 0, int(networks.n_inputs.sum()), n_threads, dtype),
+            cycles=new_cycles(d if by_cycles else 0, networks.n_edges, n_threads, dtype),
             n_kept=np.zeros(d, np.int64) if n_kept is None else n_kept.astype(np.int64),
             mask_has_changed=np.ones(d, np.bool_),
             log_likelihood=np.zeros(d),
@@ -214,8 +220,8 @@ class Trainer:
 @compiled
 def iterate(thread, n_threads, worker, networks, state, rows, batch_size, objective, n_iterations):
     """Up to `n_iterations` iterations, all threads together."""
-    first = first_network(networks, thread, n_threads)
-    last = first_network(networks, thread + 1, n_threads)
+    first = first_variable(networks, thread, n_threads)
+    last = first_variable(networks, thread + 1, n_threads)
     if not wait(state.barrier, n_threads):
         return CALLED_OFF
     scale = 1 / (batch_size * networks.shape.n_variables)
@@ -230,29 +236,8 @@ def iterate(thread, n_threads, worker, networks, state, rows, batch_size, object
             h = constraint(networks, state, thread, n_threads)
         draw_rows(worker.generator, worker.permutation, batch_size)
         load_batch(rows, worker.permutation[:batch_size], worker.workspace.batch)
-        multiplier = objective.lagrange_multiplier + objective.penalty * h
         for j in range(first, last):
-            state.log_likelihood[j] = fill_likelihood_gradient(
-                networks, worker.workspace, worker.gradient, batch_size, j
-            )
-            if h > 0:
-                pull = -objective.sparsity * batch_size
-                fill_column_slope(networks, state, -multiplier / scale, pull, j, worker.column_slope)
-                add_connectivity_gradient(
-                    networks, left_of(state.left, j), worker.column_slope, worker.right, worker.gradient, j
-                )
-            step(networks, state.mean_square, worker.gradient, -scale, objective.learning_rate, j)
-            if objective.is_constrained:
-                first_small = state.n_kept[j] + 1
-                n_small = count_small(
-                    row_of(state.column, j), first_small, networks.n_inputs[j], objective.mask_threshold
-                )
-                if n_small > 0:
-                    drop_inputs(
-                        networks, state.mean_square, state.A, state.column, first_small, objective.mask_threshold, j
-                    )
-                    state.mask_has_changed[j] = True
-                fill_adjacency(networks, state, j)
+            update_variable(networks, state, worker, batch_size, objective, h, scale, j)
         wait(state.barrier, n_threads)
         outcome = conclude(state.totals, state.log_likelihood, h, objective, thread)
         if outcome != FINISHED:
@@ -260,15 +245,40 @@ def iterate(thread, n_threads, worker, networks, state, rows, batch_size, object
     return FINISHED
 
 
+@inlined
+def update_variable(networks, state, worker, batch_size, objective, h, scale, j):
+    """A step of all networks of variable j, and the mask of its inputs."""
+    if h > 0:
+        multiplier, pull = objective.lagrange_multiplier + objective.penalty * h, -objective.sparsity * batch_size
+        fill_column_slope(networks, state, -multiplier / scale, pull, j, worker.column_slope)
+    total = 0.0
+    k = j
+    while k >= 0:
+        total += fill_likelihood_gradient(networks, worker.workspace, worker.gradient, batch_size, k)
+        if h > 0:
+            add_connectivity_gradient(
+                networks, left_of(state.left, k), worker.column_slope, worker.right, worker.gradient, k
+            )
+        step(networks, state.mean_square, worker.gradient, -scale, objective.learning_rate, k)
+        k = networks.sizes[k, NEXT]
+    state.log_likelihood[j] = total
+    if objective.is_constrained:
+        mask_small(networks, state, objective.mask_threshold, j)
+        fill_adjacency(networks, state, j)
+
+
 @compiled
-def first_network(networks, thread, n_threads):
-    """The first of a thread's networks: all threads have about the same number of columns read and hidden units."""
+def first_variable(networks, thread, n_threads):
+    """The first of a thread's variables: all threads have about the same number of columns read and hidden units."""
     d, n_units = networks.shape.n_variables, networks.shape.n_units
-    before, part = 0, (networks.sizes[:, READS].sum() + d * n_units) * thread
+    before, part = 0, (networks.sizes[:, READS].sum() + networks.sizes.shape[0] * n_units) * thread
     for j in range(d):
         if before * n_threads >= part:
             return j
-        before += networks.sizes[j, READS] + n_units
+        k = j
+        while k >= 0:
+            before += networks.sizes[k, READS] + n_units
+            k = networks.sizes[k, NEXT]
     return d
 
 
@@ -276,9 +286,10 @@ def first_network(networks, thread, n_threads):
 def update_components(networks, state, thread):
     """The first thread finds the components again if the mask has changed since it last did."""
     if thread == 0 and state.mask_has_changed.any():
-        find_components(networks.inputs, networks.n_inputs, state.components)
+        n_inputs = networks.n_inputs[: networks.shape.n_variables]
+        find_components(networks.inputs, n_inputs, state.components)
         if state.by_cycles:
-            list_children(networks.inputs, networks.n_inputs, state.components.label, state.cycles)
+            list_children(networks.inputs, n_inputs, state.components.label, state.cycles)
         state.mask_has_changed[:] = False
 
 
@@ -291,7 +302,7 @@ def constraint(networks, state, thread, n_threads):
     if thread == 0:
         follow_eigenvectors(A, components.label, components.n_components[0], cycles)
     wait(state.barrier, n_threads)
-    for j in range(first_network(networks, thread, n_threads), first_network(networks, thread + 1, n_threads)):
+    for j in range(first_variable(networks, thread, n_threads), first_variable(networks, thread + 1, n_threads)):
         short_cycles(networks.inputs, networks.n_inputs, A, components.label, cycles, thread, j)
     wait(state.barrier, n_threads)
     return cycles.short.sum() + long_cycles(cycles.radius, components.n_components[0])
@@ -322,17 +333,69 @@ def load_batch(rows, chosen, batch):
 
 @compiled
 def fill_likelihood_gradient(networks, workspace, gradient, n_rows, j):
-    """gradient = derivatives of sum_b log p_j; returns the mean log-likelihood."""
+    """gradient = derivatives of sum_b log p_j over the rows that count; returns that sum, divided by all rows."""
     shape, density = shape_of(networks, j), networks.sizes[j, DENSITY]
     outputs = forward(networks, workspace, j)
-    x, ones = row_of(workspace.batch, j), row_of(workspace.batch, shape.n_columns)
+    x = row_of(workspace.batch, networks.sizes[j, OWNER])
     constants = constants_of(shape, row_of(networks.parameters, j))
     log_density(density, x, outputs, constants, n_rows, workspace.log_p)
+    fill_output_slope(networks, workspace, outputs, gradient, n_rows, j)
+    backward(networks, workspace, gradient, j)
+    return sum_counted(networks, workspace, workspace.log_p, n_rows, j) / n_rows
+
+
+@inlined
+def fill_output_slope(networks, workspace, outputs, gradient, n_rows, j):
+    """Derivatives of sum_b log p_j by theta, 0 in rows that do not count, and by the constants, in the gradient.
+
+    The density sees the rows that count only, side by side.
+    """
+    shape, density = shape_of(networks, j), networks.sizes[j, DENSITY]
+    x = row_of(workspace.batch, networks.sizes[j, OWNER])
+    constants, constant_slope = constants_of(shape, row_of(networks.parameters, j)), constants_of(shape, gradient)
     slope = layer_slope(workspace, 0, shape.n_outputs)
     clear_columns(slope, n_rows)
-    log_density_slope(density, x, outputs, constants, n_rows, slope, constants_of(shape, gradient))
-    backward(networks, workspace, gradient, j)
-    return dot(workspace.log_p, ones) / n_rows
+    if networks.counts.shape[1] == 0:
+        log_density_slope(density, x, outputs, constants, n_rows, slope, constant_slope)
+    else:
+        m, width = shape.n_outputs, workspace.counted.shape[1]
+        own, theta = row_of(workspace.counted, 0), view(workspace.counted, width, (m, width))
+        counted_slope = view(workspace.counted, (1 + m) * width, (m, width))
+        n = 0
+        for b in range(n_rows):
+            if is_counted(networks, workspace, j, b):
+                own[n] = x[b]
+                for c in range(m):
+                    theta[c, n] = outputs[c, b]
+                n += 1
+        clear_columns(counted_slope, n)
+        log_density_slope(density, own, theta, constants, n, counted_slope, constant_slope)
+        n = 0
+        for b in range(n_rows):
+            is_here = is_counted(networks, workspace, j, b)
+            for c in range(m):
+                slope[c, b] = counted_slope[c, n] if is_here else 0
+            n += is_here
+
+
+@inlined
+def is_counted(networks, workspace, j, b):
+    """Does the b-th row of the batch count for network j? Its regime is in the last column of the table."""
+    if networks.counts.shape[1] == 0:
+        return True
+    return networks.counts[j, int(workspace.batch[networks.shape.n_columns - 1, b])]
+
+
+@inlined
+def sum_counted(networks, workspace, values, n_rows, j):
+    """The sum over the rows that count for network j; what is behind the rows of the batch is 0."""
+    if networks.counts.shape[1] == 0:
+        return float(dot(values, row_of(workspace.batch, networks.shape.n_columns)))
+    total = 0.0
+    for b in range(n_rows):
+        if is_counted(networks, workspace, j, b):
+            total += values[b]
+    return total
 
 
 @inlined
@@ -372,6 +435,13 @@ def fill_adjacency(networks, state, j):
     connectivity(networks, left_of(state.left, j), column, j)
     for p in range(1, networks.n_inputs[j] + 1):
         state.A[networks.inputs[j, p], j] = column[p] if p > state.n_kept[j] else 1
+    k = networks.sizes[j, NEXT]
+    while k >= 0:
+        further = row_of(state.column, k)
+        connectivity(networks, left_of(state.left, k), further, k)
+        for p in range(state.n_kept[j] + 1, networks.n_inputs[j] + 1):
+            state.A[networks.inputs[j, p], j] += further[p]
+        k = networks.sizes[k, NEXT]
 
 
 @inlined
@@ -387,6 +457,24 @@ def step(networks, mean_squares, gradient, scale, learning_rate, j):
 
 
 @inlined
+def mask_small(networks, state, threshold, j):
+    """Mask the inputs of variable j that no network of it has above the threshold; row j of `column` is lost."""
+    column, first = row_of(state.column, j), state.n_kept[j] + 1
+    k = networks.sizes[j, NEXT]
+    while k >= 0:
+        further = row_of(state.column, k)
+        for p in range(first, networks.n_inputs[j] + 1):
+            column[p] = max(column[p], further[p])
+        k = networks.sizes[k, NEXT]
+    if count_small(column, first, networks.n_inputs[j], threshold) > 0:
+        k = j
+        while k >= 0:
+            drop_inputs(networks, state.mean_square, state.A, column, first, threshold, k)
+            k = networks.sizes[k, NEXT]
+        state.mask_has_changed[j] = True
+
+
+@inlined
 def count_small(column, first, n_inputs, threshold):
     """How many entries at positions `first` to `n_inputs` are at most the threshold."""
     count = 0
@@ -396,16 +484,16 @@ def count_small(column, first, n_inputs, threshold):
 
 
 @compiled
-def drop_inputs(networks, mean_squares, A, columns, first, threshold, j):
-    """Mask the inputs from position `first` on with A_ij <= threshold; those that stay move together."""
+def drop_inputs(networks, mean_squares, A, column, first, threshold, j):
+    """Mask inputs from position `first` on whose entry of `column` is <= threshold; those that stay move together."""
     shape, n, n_reads = shape_of(networks, j), networks.n_inputs[j], networks.sizes[j, READS]
-    column, inputs, reads = row_of(columns, j), row_of(networks.inputs, j), row_of(networks.reads, j)
+    inputs, reads = row_of(networks.inputs, j), row_of(networks.reads, j)
     kept = np.zeros(n_reads + 1, np.int64)
     n_kept, n_kept_reads, q = 0, 0, 1
     for p in range(1, n + 1):
         i = inputs[p]
         if p >= first and column[p] <= threshold:
-            A[i, j] = 0
+            A[i, networks.sizes[j, OWNER]] = 0
         else:
             n_kept += 1
             inputs[n_kept] = i
@@ -437,31 +525,31 @@ def weighted_adjacency(networks: Networks) -> np.ndarray:
     A = np.zeros((shape.n_variables,) * 2, networks.parameters.dtype)
     left = np.zeros((shape.n_layers + 1, padded(max(shape.n_units, shape.n_outputs) + 1)), A.dtype)
     column = np.zeros(padded(shape.n_read + 1), A.dtype)
-    for j, n in enumerate(networks.n_inputs):
+    for j, (n, owner) in enumerate(zip(networks.n_inputs, networks.sizes[:, OWNER], strict=True)):
         connectivity(networks, left, column, j)
-        A[networks.inputs[j, 1 : n + 1], j] = column[1 : n + 1]
+        A[networks.inputs[j, 1 : n + 1], owner] += column[1 : n + 1]
     return A
 
 
 def mean_log_likelihood(networks: Networks, rows: np.ndarray, n_threads: int = 1) -> np.ndarray:
-    """Mean over the rows of log p_j, per variable j."""
-    sums = np.zeros(networks.shape.n_variables)
+    """Mean over the rows of log p_j, per variable j; 0 in rows that do not count."""
+    sums = np.zeros(len(networks.parameters))
     _over_blocks(sum_log_likelihood, networks, rows, sums, n_threads)
-    return sums / len(rows)
+    return networks.by_variable(sums) / len(rows)
 
 
 def expected_jacobian(networks: Networks, rows: np.ndarray, n_threads: int = 1) -> np.ndarray:
     """J_ij = mean over the rows of |d log p_j / d x_i| through the network's inputs (x_j's own argument is fixed).
 
     A label has no derivative: of an input that is read as indicators, J_ij is the mean absolute change of log p_j when
-    its label is replaced by that of a row drawn at random.
+    its label is replaced by that of a row drawn at random. In rows that do not count both are 0.
     """
     rows = np.ascontiguousarray(rows, dtype=networks.parameters.dtype)
     low, high = rows.min(axis=0), rows.max(axis=0)
     share = np.where(low < high, (rows == high).mean(axis=0), 0.0)
-    sums = np.zeros((networks.shape.n_variables,) * 2)
+    sums = np.zeros((networks.shape.n_variables, len(networks.parameters)))
     _over_blocks(sum_absolute_slopes, networks, rows, sums, n_threads, Indicators(low, high, share))
-    return sums / len(rows)
+    return networks.by_variable(sums) / len(rows)
 
 
 class Indicators(NamedTuple):
@@ -494,14 +582,13 @@ def load_block(rows, start, batch):
 @compiled
 def sum_log_likelihood(thread, n_threads, workspace, networks, rows, sums):
     """sums[j] += sum over the rows of log p_j, for the networks of this thread."""
-    shape = networks.shape
-    first, last = share(shape.n_variables, thread, n_threads)
+    first, last = share(sums.size, thread, n_threads)
     for start in range(0, rows.shape[0], _BLOCK_ROWS):
         n = load_block(rows, start, workspace.batch)
         workspace.log_p[:] = 0
         for j in range(first, last):
             fill_log_density(networks, workspace, n, j, workspace.log_p)
-            sums[j] += dot(workspace.log_p, row_of(workspace.batch, shape.n_columns))
+            sums[j] += sum_counted(networks, workspace, workspace.log_p, n, j)
 
 
 @inlined
@@ -509,24 +596,22 @@ def fill_log_density(networks, workspace, n_rows, j, log_p):
     """log_p[b] = log p_j of the b-th row of the batch."""
     outputs = forward(networks, workspace, j)
     constants = constants_of(shape_of(networks, j), row_of(networks.parameters, j))
-    log_density(networks.sizes[j, DENSITY], row_of(workspace.batch, j), outputs, constants, n_rows, log_p)
+    x = row_of(workspace.batch, networks.sizes[j, OWNER])
+    log_density(networks.sizes[j, DENSITY], x, outputs, constants, n_rows, log_p)
 
 
 @compiled
 def sum_absolute_slopes(thread, n_threads, workspace, networks, rows, sums, indicators):
     """sums[i, j] += sum over the rows of |d log p_j / d x_i|, for the networks of this thread."""
-    first, last = share(networks.shape.n_variables, thread, n_threads)
+    first, last = share(sums.shape[1], thread, n_threads)
     gradient = np.zeros(networks.parameters.shape[1], networks.parameters.dtype)
     input_slope = np.zeros_like(workspace.batch)
     for start in range(0, rows.shape[0], _BLOCK_ROWS):
         n = load_block(rows, start, workspace.batch)
         for j in range(first, last):
-            shape, n_reads, density = shape_of(networks, j), networks.sizes[j, READS], networks.sizes[j, DENSITY]
+            shape, n_reads = shape_of(networks, j), networks.sizes[j, READS]
             parameters, outputs = row_of(networks.parameters, j), forward(networks, workspace, j)
-            slope = layer_slope(workspace, 0, shape.n_outputs)
-            clear_columns(slope, n)
-            x, constants = row_of(workspace.batch, j), constants_of(shape, parameters)
-            log_density_slope(density, x, outputs, constants, n, slope, constants_of(shape, gradient))
+            fill_output_slope(networks, workspace, outputs, gradient, n, j)
             first_slope = backward(networks, workspace, gradient, j)
             here = view(input_slope, 0, (n_reads, input_slope.shape[1]))
             multiply_by_transpose(here, weights_of(shape, parameters, n_reads, 0), first_slope, workspace.all_units)
@@ -559,7 +644,8 @@ def sum_of_changes(networks, workspace, rows, start, n, indicators, j, p, first)
         fill_log_density(networks, workspace, n, j, other)
         change = 0.0
         for b in range(n):
-            change += abs(other[b] - own[b])
+            if is_counted(networks, workspace, j, b):
+                change += abs(other[b] - own[b])
         total += indicators.share[column + label] * change
     for k in range(n_labels):
         for b in range(n):

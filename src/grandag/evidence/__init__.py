@@ -8,6 +8,7 @@
     interface   what selection and search ask of local scores
     scores      local scores by Gaussian processes: computed once, warm-started, shared by threads
     additive    local scores by additive regressions, for columns of several kinds
+    grouped     local scores under interventions: each variable on rows, or groups of rows, of its own
     selection   the parents that a variable needs
     search      optimal reinsertion
     greedy      the best change of a single edge, for scores that take long

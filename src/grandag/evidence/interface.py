@@ -36,6 +36,7 @@ class Scores(ABC):
         worth_an_edge = float(np.sqrt(2 * max(self.cost_per_edge - _UNSURE, 0.0)))
         self.promising = max(worth_an_edge, largest_by_chance(n_variables))
         self.scale = 1.0  # how many times the few rows are contained in all
+        self.n_blocks = 1  # of rows, whose log densities are added
 
     @property
     @abstractmethod
@@ -82,6 +83,10 @@ class Scores(ABC):
     @abstractmethod
     def may_hide(self, child: int, parents: Parents) -> bool:
         """Whether a child may have further parents that do not show one by one."""
+
+    def scale_of(self, child: int) -> float:
+        """How many times the few rows of a child are contained in all of its rows."""
+        return self.scale
 
     def score(self, child: int, parents: Parents, near: Parents = ()) -> float:
         """Log density of all rows, minus the cost of the edges."""

@@ -2,7 +2,8 @@
 
 The score of a graph is sum_j log p(x_j | x_P(j)) minus a cost per edge; see `scores.py`. Everything is a function of
 the table, the graph to start from, a config and a generator, and the same for any number of threads. Tables with labels
-or counts, by `kinds`, have the scores of `additive.py`, all others those of `scores.py`.
+or counts, by `kinds`, have the scores of `additive.py`, all others those of `scores.py`; groups of rows under
+interventions those of `grouped.py`.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from typing import NamedTuple
 import numpy as np
 
 from grandag.blas import one_blas_thread
-from grandag.evidence.additive import AdditiveScores, is_mixed
+from grandag.evidence.additive import is_mixed
 from grandag.evidence.config import EvidenceConfig
 from grandag.evidence.greedy import climb
-from grandag.evidence.interface import Parents, Scores
+from grandag.evidence.grouped import GroupedScores, make_scores
+from grandag.evidence.interface import Parents
 from grandag.evidence.plans import Knowledge
-from grandag.evidence.scores import MOST_CANDIDATES, LocalScores
+from grandag.evidence.scores import MOST_CANDIDATES, Fit, LocalScores
 from grandag.evidence.search import Move, Search, Searched
 from grandag.evidence.selection import choose, loss
 from grandag.evidence.transform import some_rows, standardise
@@ -77,7 +79,8 @@ def refine(
 
     `values` is (n, d), with the `kinds` of the columns (None: all are numbers) and `names` for the notes; `allowed` and
     `required` bind every move. A variable is scored on the rows that `are_free` (n, d) of interventions on it, None: on
-    all; columns with labels or counts have no interventions. Ctrl-C ends the search with the best graph so far.
+    all; of several groups of its rows (groups, n, d), each with a regression of its own, it has the sum. Ctrl-C ends
+    the search with the best graph so far.
 
     >>> rng = np.random.default_rng(0)
     >>> cause = rng.normal(size=200)
@@ -89,7 +92,7 @@ def refine(
     with one_blas_thread():
         found = table.selected(adjacency)
         if not found.was_interrupted:
-            if isinstance(table.scores, AdditiveScores):
+            if table.is_mixed:
                 found = climb(table.scores, table.knowledge, found.parents, table.report)
             else:
                 found = Search(table.scores, table.knowledge, table.rng, table.report).run(found.parents)
@@ -157,6 +160,7 @@ class _Table:
     ) -> None:
         config = EvidenceConfig() if config is None else config
         mixed = kinds if kinds is not None and is_mixed(kinds) else None
+        self.is_mixed = mixed is not None
         n_rows = len(values)
         values = some_rows(values, config.max_rows if mixed is None else config.max_mixed_rows)
         columns, is_heavy = standardise(values, config.heavy_tails if mixed is None else np.inf)
@@ -165,22 +169,17 @@ class _Table:
         knowledge = _knowledge(allowed, required, varies)
         self.knowledge = Knowledge(*(matrix[np.ix_(self.order, self.order)] for matrix in knowledge))
         self.rng = np.random.default_rng(0) if rng is None else rng
-        self.scores: Scores
-        n_blocks = 1
-        if mixed is None:
-            free = None if are_free is None else are_free[np.ix_(spread(n_rows, len(values)), self.order)]
-            self.scores = LocalScores(columns[:, self.order], config, self.rng, n_threads, free)
-            n_blocks = self.scores.n_blocks
-        else:
-            own_kinds = [mixed[int(j)] for j in self.order]
-            self.scores = AdditiveScores(
-                np.asarray(values, dtype=np.float64)[:, self.order], own_kinds, config, self.rng
-            )
+        free = None if are_free is None else are_free[..., spread(n_rows, len(values)), :][..., self.order]
+        own_kinds = None if mixed is None else [mixed[int(j)] for j in self.order]
+        self.scores = make_scores(
+            values[:, self.order], columns[:, self.order], own_kinds, free, config, self.rng, n_threads
+        )
         names = [f"X{j}" for j in range(len(varies))] if names is None else names
         limit = (f"The evidence is that of {len(values):,} of the {n_rows:,} rows, evenly spread.",)
         families = (_FAMILIES,) if mixed is not None else ()
         self.notes = (
-            *(limit if len(values) < n_rows else ()), *families, *_notes(varies, is_heavy, n_blocks, names)
+            *(limit if len(values) < n_rows else ()), *families,
+            *_notes(varies, is_heavy, self.scores.n_blocks, names),
         )  # fmt: skip
         self.listener = listener
 
@@ -248,11 +247,17 @@ class _Table:
 
     def _log_parameters(self, parents: list[Parents]) -> list[np.ndarray]:
         """Those of the fits, with the length scales in the order of columns outside."""
-        if not isinstance(self.scores, LocalScores):
+        if self.is_mixed:
             return []
         outside = [np.argsort(self.order[list(some)]) for some in parents]
-        fits = [self.scores.fit(j, some) for j, some in enumerate(parents)]
+        fits = [self._fit(j, some) for j, some in enumerate(parents)]
         return [fits[j].log_parameters[[*outside[j], -3, -2, -1]] for j in np.argsort(self.order)]
+
+    def _fit(self, child: int, parents: Parents) -> Fit:
+        """Of several groups of rows that of the first."""
+        scores = self.scores.groups[child][0] if isinstance(self.scores, GroupedScores) else self.scores
+        assert isinstance(scores, LocalScores)
+        return scores.fit(child, parents)
 
     def _worths(self, parents: list[Parents]) -> Callable[[int], list[float]]:
         return lambda child: [loss(self.scores, child, parents[child], parent) for parent in parents[child]]

@@ -88,6 +88,10 @@ class LocalScores(Scores):
         """What a fit on all rows takes."""
         return self.n_blocks * _work(self._whole.n_rows / self.n_blocks)
 
+    def scale_of(self, child: int) -> float:
+        """How many times the few rows of a child are contained in all of its rows."""
+        return self._samples[child].n_rows / self._samples[child].n_few
+
     def few(self, child: int, parents: Parents, near: Parents = ()) -> float:
         """Evidence on few rows; `near` are parents whose fit is a good start."""
         return self.few_fit(child, parents, near).value

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from grandag.blas import one_blas_thread
-from grandag.evidence.additive import AdditiveScores, is_mixed
+from grandag.evidence.additive import is_mixed
 from grandag.evidence.config import EvidenceConfig
+from grandag.evidence.grouped import make_scores
 from grandag.evidence.interface import Parents, Scores
-from grandag.evidence.scores import LocalScores
 from grandag.evidence.transform import some_rows, standardise
 from grandag.graph import ancestors
 from grandag.graph.algebra import compose
@@ -40,27 +40,23 @@ def kept_by_halves(
 ) -> np.ndarray:
     """(d, d): the share of four halves of the rows, two splits, that keep each edge of a DAG; NaN where there is none.
 
-    Required edges are always kept, and none is turned round against what is allowed. A variable is scored on the rows
-    that `are_free` (n, d) of interventions on it, and both halves have as many rows of each intervention; None: there
-    are none.
+    Required edges are always kept, and none is turned round against what is allowed. `are_free` is that of `refine`;
+    both halves have as many rows of each intervention.
     """
     config = EvidenceConfig()
     mixed = kinds if kinds is not None and is_mixed(kinds) else None
     n_rows = len(values)
     values = some_rows(values, config.max_rows if mixed is None else config.max_mixed_rows)
     n = len(values)
-    free = None if are_free is None else are_free[spread(n_rows, n)]
+    free = None if are_free is None else are_free[..., spread(n_rows, n), :]
     may_turn = _may_turn(adjacency, allowed)
     votes = []
     with one_blas_thread():
         for _ in range(_N_SPLITS):
             for half in _halves(n, free, rng):
-                scores: Scores
-                if mixed is None:
-                    columns = standardise(values[half], config.heavy_tails)[0]
-                    scores = LocalScores(columns, config, rng, n_threads, None if free is None else free[half])
-                else:
-                    scores = AdditiveScores(np.asarray(values[half], dtype=np.float64), mixed, config, rng)
+                columns = standardise(values[half], config.heavy_tails if mixed is None else np.inf)[0]
+                own = None if free is None else free[..., half, :]
+                scores = make_scores(values[half], columns, mixed, own, config, rng, n_threads)
                 votes.append(_votes(scores, adjacency, may_turn) | required)
     return np.where(adjacency, np.mean(votes, axis=0), np.nan)
 
@@ -70,7 +66,8 @@ def _halves(n: int, free: np.ndarray | None, rng: np.random.Generator) -> tuple[
     order = rng.permutation(n)
     if free is None:
         return order[: n // 2], order[n // 2 :]
-    intervention = np.unique(free, axis=0, return_inverse=True)[1].ravel()
+    is_free = free if free.ndim == 2 else free[0]
+    intervention = np.unique(is_free, axis=0, return_inverse=True)[1].ravel()
     order = order[np.argsort(intervention[order], kind="stable")]
     return order[::2], order[1::2]
 

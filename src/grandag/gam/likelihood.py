@@ -81,6 +81,7 @@ class LikelihoodTable:
     def __init__(self, X: Any, kinds: Sequence[str]) -> None:
         table = X if isinstance(X, Table) else as_table(X, numbers_only=True, min_columns=1)
         self.values, self.names, self.kinds = table.values, table.names, tuple(kinds)
+        self.regimes = table.regimes
         self.n_rows, self.n_columns = self.values.shape
         if len(self.kinds) != self.n_columns:
             raise TableError(f"There are {self.n_columns} columns and {len(self.kinds)} kinds: give each column one.")

@@ -26,7 +26,6 @@ from scipy.linalg import lapack
 from grandag.blas import one_blas_thread
 from grandag.gam.basis import Curve, SplineBasis, spline_basis
 from grandag.gam.smooth_test import smooth_p_value
-from grandag.interventions import Regimes
 from grandag.table import TableError, as_table, constant_columns
 
 __all__ = ["AdditiveFit", "SplineTable", "basis_size", "column_number"]
@@ -101,18 +100,32 @@ class SplineTable:
         return self._products[k]
 
     def regress(
-        self, target: str | int, parents: Sequence[str | int], log_smoothing: np.ndarray | None = None
+        self,
+        target: str | int,
+        parents: Sequence[str | int],
+        log_smoothing: np.ndarray | None = None,
+        *,
+        regimes: np.ndarray | None = None,
     ) -> AdditiveFit:
         """The regression of one column on others (names or numbers).
 
         With `log_smoothing`, usually from a fit of nearly the same parents, the search starts there and takes a
-        fraction of the time; it may end in another minimum of the criterion than mgcv's.
+        fraction of the time; it may end in another minimum of the criterion than mgcv's. Of a table with interventions,
+        `regimes` is a mask of those whose rows are used; by default those that do not target the column.
         """
-        inputs = tuple(self.column(parent) for parent in parents)
+        inputs, column = tuple(self.column(parent) for parent in parents), self.column(target)
+        if self.regimes is not None and regimes is None:
+            regimes = ~self.regimes.targets[:, column]
         with one_blas_thread():
-            column = self.column(target)
-            products = self.products(basis_size(self.n_free(column), len(parents)))
-            return _fit(self, products, column, inputs, log_smoothing)
+            products = self.products(basis_size(self._n_rows(regimes), len(parents)))
+            problem = products.problem(
+                column, inputs, self._n_rows(regimes), regimes, depends_on_units=self.depends_on_units
+            )
+            return _fit(self, products, problem, column, inputs, log_smoothing)
+
+    def _n_rows(self, regimes: np.ndarray | None) -> int:
+        """How many rows some regimes have."""
+        return self.n_rows if self.regimes is None or regimes is None else int(self.regimes.counts[regimes].sum())
 
 
 @dataclass(frozen=True)
@@ -132,12 +145,20 @@ class _Products:
             gram += design.T @ design
         return _Products(bases, starts, gram / len(values), penalty)
 
-    def problem(self, target: int, parents: tuple[int, ...], n: int, *, depends_on_units: bool = True) -> _Problem:
+    def problem(
+        self,
+        target: int,
+        parents: tuple[int, ...],
+        n: int,
+        regimes: np.ndarray | None,
+        *,
+        depends_on_units: bool = True,
+    ) -> _Problem:
         """The regression of one column on others. The last function of a column is the column itself, standardised."""
         functions = [np.arange(self.starts[parent], self.starts[parent + 1]) for parent in parents]
         columns = np.concatenate([np.zeros(0, dtype=int), *functions])
         line = self.bases[target].functions
-        moments = self.moments(target, np.append(columns, self.starts[target + 1] - 1))
+        moments = self.moments(np.append(columns, self.starts[target + 1] - 1), n, regimes)
         variance = line.scale**2 * moments.variance
         return _Problem(
             moments.gram,
@@ -152,8 +173,8 @@ class _Products:
             line.centre + line.scale * moments.mean,
         )
 
-    def moments(self, target: int, functions: np.ndarray) -> _Moments:
-        """Those of some functions, the target's line last, over the rows of its regressions: here, all of them."""
+    def moments(self, functions: np.ndarray, n: int, regimes: np.ndarray | None) -> _Moments:
+        """Those of some functions, the target's line last, over the n rows of some regimes: here, all of them."""
         columns, line = functions[:-1], functions[-1]
         gram, cross = self.gram[np.ix_(columns, columns)], self.gram[columns, line]
         return _Moments(gram, cross, 1.0, np.zeros(len(columns)), 0.0)
@@ -173,15 +194,14 @@ class _Moments(NamedTuple):
 class _RegimeProducts(_Products):
     """Sums of functions and of their products over the rows of each regime; `gram` is that of all rows."""
 
-    regimes: Regimes
     sums: np.ndarray  # (regimes, functions)
     squares: np.ndarray  # (regimes, functions, functions)
 
-    def moments(self, target: int, functions: np.ndarray) -> _Moments:
-        """Those of some functions, the target's line last, over the rows that do not target it."""
-        free, n = ~self.regimes.targets[:, target], self.regimes.n_free(target)
-        means = self.sums[np.ix_(free, functions)].sum(axis=0) / n
-        gram = self.squares[np.ix_(free, functions, functions)].sum(axis=0) / n - np.outer(means, means)
+    def moments(self, functions: np.ndarray, n: int, regimes: np.ndarray | None) -> _Moments:
+        """Those of some functions, the target's line last, over the n rows of some regimes."""
+        used = np.ones(len(self.sums), dtype=bool) if regimes is None else regimes
+        means = self.sums[np.ix_(used, functions)].sum(axis=0) / n
+        gram = self.squares[np.ix_(used, functions, functions)].sum(axis=0) / n - np.outer(means, means)
         return _Moments(gram[:-1, :-1], gram[:-1, -1], float(gram[-1, -1]), means[:-1], float(means[-1]))
 
 
@@ -195,7 +215,7 @@ def _products_by_regime(table: SplineTable, k: int) -> _RegimeProducts:
         for design in _designs(bases, table.values[table.regimes.of_row == regime]):
             sums[regime] += design.sum(axis=0)
             squares[regime] += design.T @ design
-    return _RegimeProducts(bases, starts, squares.sum(axis=0) / table.n_rows, penalty, table.regimes, sums, squares)
+    return _RegimeProducts(bases, starts, squares.sum(axis=0) / table.n_rows, penalty, sums, squares)
 
 
 def _bases(values: np.ndarray, k: int) -> tuple[tuple[SplineBasis, ...], np.ndarray, np.ndarray]:
@@ -605,9 +625,13 @@ def _ratio(sizes: np.ndarray) -> float:
 
 
 def _fit(
-    table: SplineTable, products: _Products, target: int, parents: tuple[int, ...], start: np.ndarray | None
+    table: SplineTable,
+    products: _Products,
+    problem: _Problem,
+    target: int,
+    parents: tuple[int, ...],
+    start: np.ndarray | None,
 ) -> AdditiveFit:
-    problem = products.problem(target, parents, table.n_free(target), depends_on_units=table.depends_on_units)
     if not parents:
         rho, solution = np.zeros(0), _solve(problem, np.zeros(0))
     elif start is None:

@@ -144,7 +144,7 @@ def test_doubt():
 def test_rows_are_capped(rng, monkeypatch):
     seen = []
 
-    def recorder(values, inputs, config, rng, n_jobs):
+    def recorder(values, inputs, config, rng, n_jobs, rows):
         seen.append(values)
         yield 0, np.ones(values.shape[1])
 

@@ -11,9 +11,10 @@ import pandas as pd
 from joblib import effective_n_jobs
 
 from grandag.diagnostics import Concern, overfitting_concerns, spread_rows
-from grandag.engine.network import ACTIVATIONS, Networks, Variable
+from grandag.engine.network import ACTIVATIONS, Division, Networks, Variable
 from grandag.engine.training import expected_jacobian
 from grandag.graph import is_acyclic
+from grandag.interventions import INTERVENTION_KINDS, Regimes
 from grandag.kinds import KINDS
 from grandag.knowledge import Masks
 from grandag.learned import Convergence, Learned, TrainingError
@@ -26,6 +27,7 @@ from grandag.methods.grandag.conditionals import (
     network_conditionals,
 )
 from grandag.methods.grandag.data import Data, DataConfig, prepare
+from grandag.methods.grandag.regimes import divide
 from grandag.methods.grandag.retrain import RetrainConfig, RetrainResult, retrain
 from grandag.methods.grandag.train import NetworkConfig, Outcome, Trace, TrainConfig, TrainResult, train
 from grandag.methods.stages.conditionals_by_kind import conditionals_by_kind
@@ -51,7 +53,7 @@ from grandag.parameters import (
     redeclared,
 )
 from grandag.progress import Listener, Progress
-from grandag.table import Table, constant_columns
+from grandag.table import Table, TableError, constant_columns
 
 __all__ = ["GraNDAG", "GraNDAGConfig", "learn"]
 
@@ -249,9 +251,11 @@ class GraNDAGConfig(NeighboursConfig, FinalEdgesConfig):
         """The part of splitting."""
         return DataConfig(self.held_out_fraction, self.max_held_out, self.dtype)
 
-    def networks(self, variables: Sequence[Variable]) -> NetworkConfig:
+    def networks(self, variables: Sequence[Variable], division: Division | None = None) -> NetworkConfig:
         """The networks' part."""
-        return NetworkConfig(self.n_layers, self.n_units, self.activation, variables, self.dtype, self.path_scale)
+        return NetworkConfig(
+            self.n_layers, self.n_units, self.activation, variables, self.dtype, self.path_scale, division
+        )
 
     def training(self, n_variables: int) -> TrainConfig:
         """The part of training, for so many variables."""
@@ -290,12 +294,12 @@ def learn(
     """The whole path from a table to a DAG with conditionals."""
     split_rng, neighbours_rng, train_rng, retrain_rng, refine_rng = rng.spawn(5)
     encoding = encode(table, densities_of(config.density, table, strict=False), standardise=config.standardise)
-    unseen = None if held_out is None else held_out.values
-    data = prepare(table, encoding, config.data(), split_rng, unseen)
+    data = prepare(table, encoding, config.data(), split_rng, held_out)
     n_threads = config.n_threads(len(table.names))
     selected = _select(data, config, neighbours_rng, listener, uses_held_out=held_out is None)
     mask = (selected.mask & knowledge.allowed) | knowledge.required
-    networks, training = config.networks(encoding.variables), config.training(len(table.names))
+    division = None if data.regimes is None else divide(data.regimes, data.regimes.kind)
+    networks, training = config.networks(encoding.variables, division), config.training(len(table.names))
     trained = train(
         data.pool, data.held_out, mask, networks, training, train_rng, required=knowledge.required,
         n_threads=n_threads, record_A_phi=config.record_A_phi, listener=listener,
@@ -317,7 +321,7 @@ def learn(
     model = _Model()
     if config.retrain and config.has_processes(encoding.densities):
         model = _processes(table, edges.adjacency, config, retrain_rng, listener)
-    elif config.retrain and config.refine and config.density == "auto":
+    elif config.retrain and config.refine and config.density == "auto" and data.regimes is None:
         model = _by_kind(table, edges.adjacency, config, retrain_rng, listener)
     elif config.retrain:
         model = _retrained(table, data, edges.adjacency, config, retrain_rng, n_threads, listener)
@@ -346,11 +350,24 @@ def _select(
     most, is_part = config.max_neighbour_rows, len(data.rows) < data.n_rows
     rows = np.concatenate([data.rows, data.held_out]) if uses_held_out and not is_part else data.rows
     rows = rows[:most] if is_part else rows
+    columns, are_free = _without_regimes(rows, data.regimes)
     selected = select_neighbours(
-        rows, config, rng, groups=_groups(data.encoding), trees=config.neighbour_trees, max_rows=most, listener=listener
-    )
+        columns, config, rng, groups=_groups(data.encoding), are_free=are_free, trees=config.neighbour_trees,
+        max_rows=most, listener=listener,
+    )  # fmt: skip
     limit = _row_notes("Neighbours are", rows, data.n_rows) if is_part and selected.notes else ()
     return selected._replace(notes=(*limit, *selected.notes))
+
+
+def _without_regimes(rows: np.ndarray, regimes: Regimes | None) -> tuple[np.ndarray, np.ndarray | None]:
+    """Rows without the number of their regime, and (n, d) which of them tell the causes of each variable.
+
+    All of them do, unless interventions cut a variable off from its causes.
+    """
+    if regimes is None:
+        return rows, None
+    are_free = ~regimes.targets[rows[:, -1].astype(int)] if regimes.kind == "perfect" else None
+    return rows[:, :-1], are_free
 
 
 def _groups(encoding: Encoding) -> Groups | None:
@@ -407,13 +424,14 @@ def _processes(
         listener(Progress("conditionals", 0, 1, n_edges=int(adjacency.sum())))
     fitted = fit_processes(table, adjacency, rng, int(effective_n_jobs(config.n_jobs)))
     model = CausalModel(table.names, adjacency, fitted.conditionals)
-    training = model.log_densities(table.values[spread_rows(fitted.rows)])
-    held_out = float(fitted.left_out.sum(axis=1).mean())
+    seen = table.take(spread_rows(fitted.rows))
+    training = _of_free_rows(model.log_densities(seen.values).to_numpy(), seen)
+    held_out = float(np.nansum(fitted.left_out, axis=1).mean())
     return _Model(
         conditionals=fitted.conditionals,
         values={"held_out_log_likelihood": held_out},
         notes=_row_notes("The conditionals are", fitted.rows, len(table.values)),
-        concerns=tuple(overfitting_concerns(training.to_numpy(), fitted.left_out, table.names)),
+        concerns=tuple(overfitting_concerns(training, fitted.left_out, table.names)),
     )
 
 
@@ -449,18 +467,26 @@ def _retrained(
     listener: Listener | None,
 ) -> _Model:
     retraining = RetrainConfig(config.learning_rate, config.batch_size, config.max_iterations)
-    networks = config.networks(data.encoding.variables)
+    division = None if data.regimes is None else divide(data.regimes, "perfect")
+    networks = config.networks(data.encoding.variables, division)
     result = retrain(
         data.pool, data.held_out, adjacency, networks, retraining, rng, n_threads=n_threads, listener=listener
     )
     retrained = _model(result, data, table)
     model = CausalModel(table.names, adjacency, retrained.conditionals or ())
-    training, held_out = (model.log_densities(rows).to_numpy() for rows in data.examples)
+    training, held_out = (_of_free_rows(model.log_densities(rows.values).to_numpy(), rows) for rows in data.examples)
     values = retrained.values
     if _has_more_noise(retrained.conditionals or (), result.networks, data.encoding):  # than networks were trained for
-        values = {**values, "held_out_log_likelihood": float(held_out.sum(axis=1).mean())}
+        values = {**values, "held_out_log_likelihood": float(np.nansum(held_out, axis=1).mean())}
     concerns = (*retrained.concerns, *overfitting_concerns(training, held_out, table.names))
     return retrained._replace(values=values, concerns=concerns)
+
+
+def _of_free_rows(log_densities: np.ndarray, table: Table) -> np.ndarray:
+    """NaN where an intervention set the variable: such a row says nothing about its conditional."""
+    if table.regimes is None:
+        return log_densities
+    return np.where(table.regimes.targets[table.regimes.of_row], np.nan, log_densities)
 
 
 def _has_more_noise(conditionals: Sequence[Conditional], networks: Networks, encoding: Encoding) -> bool:
@@ -491,9 +517,26 @@ def _model(retrained: RetrainResult, data: Data, table: Table) -> _Model:
         )
         concerns = (Concern("retraining broke down", (), {"iterations": n_iterations}, message, is_urgent=True),)
     networks = retrained.networks
-    joint = held_out - float(np.log(data.encoding.scaling.scale).sum())  # in the units of the table
+    counted: float | np.ndarray = 1.0
+    if data.regimes is not None:
+        counted = 1 - data.regimes.targets[data.held_out[:, -1].astype(int)].mean(axis=0)
+    joint = held_out - float((counted * np.log(data.encoding.scaling.scale)).sum())  # in the units of the table
     conditionals = tuple(network_conditionals(networks, data.encoding, least_deviations(table), len(table.values)))
     return _Model(networks, conditionals, {"held_out_log_likelihood": joint}, concerns=concerns)
+
+
+def _check_free_rows(table: Table) -> None:
+    """Refuse a variable that varies by interventions only: of its noise nothing is known, and its density unbounded."""
+    if table.regimes is None:
+        return
+    free, is_constant = table.regimes.free, constant_columns(table.values)
+    for j in np.flatnonzero(~is_constant):
+        own = table.values[free[:, j], j]
+        if (own == own[0]).all():
+            raise TableError(
+                f"Column {table.names[int(j)]!r} has one value in all rows that do not intervene on it, so nothing "
+                "can be learned about its causes: add rows in which it varies by itself, or leave the column out."
+            )
 
 
 def _fits(learned: Learned, j: int) -> bool:
@@ -539,12 +582,14 @@ class GraNDAG(StochasticLearner, GraNDAGConfig):
     learn = staticmethod(learn)
     conditional = NetworkConditional | ProcessConditional | FamilyConditional
     takes = frozenset(KINDS)
+    takes_interventions = frozenset(INTERVENTION_KINDS)
     presets = ("default", "fast", "paper")
     recorded_for_reports = {"record_A_phi": True}  # noqa: RUF012 (typed in the base class)
 
     def _usable(self, table: Table) -> Table:
         """The table as it is, if the densities fit its columns."""
         densities_of(self.density, table)
+        _check_free_rows(table)
         return super()._usable(table)
 
     @classmethod

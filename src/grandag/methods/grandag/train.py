@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grandag.engine.network import Networks, Variable, initialise
+from grandag.engine.network import Division, Networks, Variable, initialise
 from grandag.engine.training import (
     ACYCLIC,
     NOT_FINITE,
@@ -47,6 +47,7 @@ class NetworkConfig:
     density: str | Sequence[Variable] = "additive-gaussian"  # one for all, or variables with one of their own each
     dtype: str = "float32"
     path_scale: float = 1.0  # the released program; section 3.1 has the number of paths
+    division: Division | None = None  # of rows of several regimes; None: there is one
 
     def initialise(self, mask: np.ndarray, rng: np.random.Generator, first: np.ndarray | None = None) -> Networks:
         """Fresh networks that may use the inputs of the mask, some of them listed first."""
@@ -60,6 +61,7 @@ class NetworkConfig:
             dtype=self.dtype,
             rng=rng,
             path_scale=self.path_scale,
+            division=self.division,
         )
 
 
@@ -183,7 +185,7 @@ def train(
         ended, n_done, h, batches = trainer.run(subproblem.objective(), n)
         done += n_done
         value = float(mean_log_likelihood(networks, held_out, n_threads).mean())
-        n_edges = int(networks.n_inputs.sum())
+        n_edges = networks.n_edges
         multipliers = subproblem.multipliers
         per_row = d * batches, d * value
         trace.append(Trace(done - 1, h, multipliers.lagrange_multiplier, multipliers.penalty, *per_row, n_edges))

@@ -84,7 +84,7 @@ def final_edges(
         return FinalEdges(adjacency, strength)
     regressions: SplineTable | LikelihoodTable
     if is_mixed(table.kinds):
-        regressions = LikelihoodTable(table.values, table.kinds)
+        regressions = LikelihoodTable(table, table.kinds)
     else:
         regressions = splines or SplineTable(table, depends_on_units=False)
     pruned = prune(

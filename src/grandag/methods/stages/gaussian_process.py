@@ -11,13 +11,16 @@ A = L^-1 k(Z, rows), k(Z, Z) = L L^T and B = noise I + A A^T:
 
 Var f is what the rows leave unknown about the curve. c calibrates the variance: rows that are left out one at a time
 then have standardised residuals of mean square 1. Their densities are the held-out likelihood, at no further cost.
+
+Under interventions a variable is fitted to the rows that leave it alone.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +30,7 @@ from grandag.blas import one_blas_thread
 from grandag.distributions import Gaussian
 from grandag.evidence import EvidenceConfig
 from grandag.evidence.scores import LocalScores, Parents
+from grandag.interventions import Regimes
 from grandag.table import Scaling, Table, blocks, draw_rows, rows_of
 
 __all__ = ["SLOPE_VARIANCE", "Kernel", "ProcessConditional", "Processes", "choose_landmarks", "fit_processes"]
@@ -113,7 +117,8 @@ class Processes(NamedTuple):
 
     conditionals: tuple[ProcessConditional, ...]
     rows: np.ndarray  # numbers of the rows that were used
-    left_out: np.ndarray  # (rows, conditionals) log-densities in the units of the table, each row left out in turn
+    left_out: np.ndarray  # (rows, conditionals) log-densities in the units of the table, each row left out in turn;
+    # NaN in rows that a variable was not fitted to
 
 
 def fit_processes(
@@ -124,6 +129,9 @@ def fit_processes(
     children: Iterable[int] | None = None,
 ) -> Processes:
     """Regress some columns, or all, of a table without constant columns on their parents in a DAG."""
+    if table.regimes is not None:
+        chosen = range(len(adjacency)) if children is None else children
+        return _fit_apart(table, table.regimes, adjacency, rng, n_threads, [int(j) for j in chosen])
     scaling = table.scaling
     rows = draw_rows(len(table.values), _MAX_ROWS, rng)
     columns = scaling.apply(rows_of(table.values, rows), "float64")
@@ -137,11 +145,43 @@ def fit_processes(
             fit = scores.fit(len(parents) + j, parents[j])
             return _posterior(columns, j, parents[j], fit.log_parameters, float(deviations[j]), scaling)
 
-        chosen = range(len(parents)) if children is None else map(int, children)
-        found = scores.each(posterior, chosen)
+        found = scores.each(posterior, range(len(parents)) if children is None else map(int, children))
     left_out = np.reshape([log_densities for _, log_densities in found], (len(found), len(rows)))
     conditionals = tuple(conditional for conditional, _ in found)
     return Processes(conditionals, rows, np.ascontiguousarray(left_out.T))
+
+
+def _fit_apart(
+    table: Table,
+    regimes: Regimes,
+    adjacency: np.ndarray,
+    rng: np.random.Generator,
+    n_threads: int,
+    children: list[int],
+) -> Processes:
+    """Each variable on the rows that leave it alone; those with the same rows together."""
+    alike: dict[bytes, list[int]] = {}
+    for j in children:
+        alike.setdefault(regimes.targets[:, j].tobytes(), []).append(j)
+    threads_of_each = max(1, n_threads // len(alike))
+
+    def fit(some: list[int], stream: np.random.Generator) -> tuple[np.ndarray, Processes]:
+        rows = np.flatnonzero(regimes.are_free(some[0]))
+        used = np.flatnonzero(adjacency[:, some].any(axis=1) | np.isin(np.arange(len(adjacency)), some))
+        part = replace(table.take(rows).select(used), regimes=None)
+        inside = np.searchsorted(used, some)
+        fitted = fit_processes(part, adjacency[np.ix_(used, used)], stream, threads_of_each, inside)
+        return rows[fitted.rows], fitted
+
+    with ThreadPoolExecutor(n_threads, thread_name_prefix="grandag") as pool:
+        found = list(pool.map(fit, alike.values(), rng.spawn(len(alike))))
+    conditionals: dict[int, ProcessConditional] = {}
+    left_out = np.full((len(table.values), len(children)), np.nan)
+    for some, (rows, fitted) in zip(alike.values(), found, strict=True):
+        conditionals.update(zip(some, fitted.conditionals, strict=True))
+        left_out[np.ix_(rows, np.flatnonzero(np.isin(children, some)))] = fitted.left_out
+    used_rows = np.flatnonzero(~np.isnan(left_out).all(axis=1))
+    return Processes(tuple(conditionals[j] for j in children), used_rows, left_out[used_rows])
 
 
 def _linear_residuals(columns: np.ndarray, parents: list[Parents]) -> tuple[np.ndarray, np.ndarray]:

@@ -21,6 +21,8 @@ of them at once. Its own other indicators are no inputs.
 
 Very many variables are screened first: trees see at most twice as many as may become candidates (`screen.py`), the mean
 importance is that of these, and of the candidates the most important stay.
+
+Under interventions the trees of a variable see the rows that leave it alone.
 """
 
 from __future__ import annotations
@@ -149,6 +151,7 @@ def select_neighbours(
     rng: np.random.Generator,
     *,
     groups: Groups | None = None,
+    are_free: np.ndarray | None = None,
     trees: str = "compiled",
     max_rows: int = 20_000,
     listener: Listener | None = None,
@@ -158,7 +161,9 @@ def select_neighbours(
     is_asked = d >= _SELECTION_FROM if config.neighbour_selection == "auto" else config.neighbour_selection
     if not is_asked or d < 2:
         return Selection(~np.eye(d, dtype=bool))
-    mask = neighbours(values, config, rng, groups=groups, trees=trees, max_rows=max_rows, listener=listener)
+    mask = neighbours(
+        values, config, rng, groups=groups, are_free=are_free, trees=trees, max_rows=max_rows, listener=listener
+    )
     notes = [f"Neighbour selection left {int(mask.sum()):,} of {d * (d - 1):,} possible edges open."]
     n_limited = int((mask.sum(axis=0) == config.max_neighbours).sum())
     if n_limited > 0:
@@ -174,6 +179,9 @@ def select_neighbours(
 Importances = Generator[tuple[int, np.ndarray], None, None]
 """Variables in the order in which they are done, each with the importance of its inputs, itself among them."""
 
+Rows = Sequence[np.ndarray]
+"""Numbers of the rows that the trees of each column see."""
+
 
 def neighbours(
     values: np.ndarray,
@@ -181,17 +189,20 @@ def neighbours(
     rng: np.random.Generator,
     *,
     groups: Groups | None = None,
+    are_free: np.ndarray | None = None,
     trees: str = "compiled",
     max_rows: int = 20_000,
     listener: Listener | None = None,
 ) -> np.ndarray:
     """mask[i, j]: is variable i a candidate parent of variable j? Uses at most `max_rows` rows of `values` (n, d).
 
-    With `groups`, `values` has the columns that they name.
+    With `groups`, `values` has the columns that they name. A variable is predicted in the rows that `are_free` (n, d)
+    of interventions on it, None: in all.
     """
     n = len(values)
     if n > max_rows:
-        values = values[rng.choice(n, max_rows, replace=False)]
+        chosen = rng.choice(n, max_rows, replace=False)
+        values, are_free = values[chosen], None if are_free is None else are_free[chosen]
     if groups is None:
         groups = Groups.of_single_columns(values.shape[1])
     else:
@@ -200,10 +211,11 @@ def neighbours(
     mask = np.zeros((d, d), dtype=bool)
     threshold, n_trees = config.rule(d)
     config = replace(config, neighbour_threshold=threshold, n_trees=n_trees)
-    inputs = _inputs(values, groups, config)
+    inputs = _inputs(values, groups, config, are_free)
+    rows = None if are_free is None else [np.flatnonzero(are_free[:, j]) for j in owner]
     totals, n_left = np.zeros((d, d)), np.bincount(owner)
     n_jobs = int(effective_n_jobs(config.n_jobs))
-    with closing(IMPLEMENTATIONS[trees](values, inputs, config, rng, n_jobs)) as forests:
+    with closing(IMPLEMENTATIONS[trees](values, inputs, config, rng, n_jobs, rows)) as forests:
         for column, importance in forests:
             j, seen = owner[column], owner[inputs[column]]
             totals[j] += groups.weights[column] * np.bincount(seen, importance, minlength=d)
@@ -224,7 +236,9 @@ def _strong(importance: np.ndarray, seen: np.ndarray, threshold: float, most: in
     return np.asarray(seen[strongest[importance[strongest] >= threshold * importance.mean()]])
 
 
-def _inputs(values: np.ndarray, groups: Groups, config: NeighboursConfig) -> list[np.ndarray]:
+def _inputs(
+    values: np.ndarray, groups: Groups, config: NeighboursConfig, are_free: np.ndarray | None
+) -> list[np.ndarray]:
     """The columns that each column's trees see, itself among them: all, or those of the variables it depends on most.
 
     Other columns of the same variable are not among them.
@@ -234,25 +248,36 @@ def _inputs(values: np.ndarray, groups: Groups, config: NeighboursConfig) -> lis
     columns = np.arange(len(owner))
     if d - 1 <= n_seen:
         return [columns[(owner != owner[column]) | (columns == column)] for column in columns]
-    found = most_dependent(values, n_seen, owner)
+    found = most_dependent(values, n_seen, owner, None if are_free is None else are_free[:, owner])
     return [columns[np.isin(owner, found[owner[column]]) | (columns == column)] for column in columns]
 
 
 def scikit_learn_importance(
-    values: np.ndarray, inputs: Sequence[np.ndarray], config: NeighboursConfig, rng: np.random.Generator, n_jobs: int
+    values: np.ndarray,
+    inputs: Sequence[np.ndarray],
+    config: NeighboursConfig,
+    rng: np.random.Generator,
+    n_jobs: int,
+    rows: Rows | None = None,
 ) -> Importances:
     """The reference: as in the released program."""
     from sklearn.ensemble import ExtraTreesRegressor
 
     _, n_trees = config.rule(values.shape[1])
     for j, seen in enumerate(inputs):
-        rows = np.where(seen == j, 0, values[:, seen]).astype(np.float32)
+        own = values if rows is None else values[rows[j]]
+        others = np.where(seen == j, 0, own[:, seen]).astype(np.float32)
         forest = ExtraTreesRegressor(n_trees, n_jobs=n_jobs, random_state=int(rng.integers(2**31)))
-        yield j, forest.fit(rows, values[:, j]).feature_importances_
+        yield j, forest.fit(others, own[:, j]).feature_importances_
 
 
 def compiled_importance(
-    values: np.ndarray, inputs: Sequence[np.ndarray], config: NeighboursConfig, rng: np.random.Generator, n_jobs: int
+    values: np.ndarray,
+    inputs: Sequence[np.ndarray],
+    config: NeighboursConfig,
+    rng: np.random.Generator,
+    n_jobs: int,
+    rows: Rows | None = None,
 ) -> Importances:
     """Our own trees; each variable has its own random numbers, so that threads do not matter."""
     standard = np.array(values, dtype=np.float64)
@@ -265,9 +290,13 @@ def compiled_importance(
 
     def importance(j: int, state: np.ndarray) -> tuple[int, np.ndarray]:
         seen = inputs[j]
-        rows = whole if len(seen) == standard.shape[1] else _padded(standard[:, seen])
-        response, own = np.ascontiguousarray(standard[:, j]), int(np.searchsorted(seen, j))
-        return j, _shares(rows, response, own, len(seen), rule, state, is_over).mean(axis=0)
+        if rows is None:
+            own_rows = whole if len(seen) == standard.shape[1] else _padded(standard[:, seen])
+            response = np.ascontiguousarray(standard[:, j])
+        else:
+            own_rows, response = _padded(standard[rows[j]][:, seen]), standard[rows[j], j]
+        own = int(np.searchsorted(seen, j))
+        return j, _shares(own_rows, response, own, len(seen), rule, state, is_over).mean(axis=0)
 
     with ThreadPoolExecutor(n_jobs, thread_name_prefix="grandag") as pool:
         try:
@@ -323,7 +352,9 @@ def _doubt(shares: np.ndarray, threshold: float) -> float:
     return float(ndtr(-distance[is_random] / error[is_random]).sum()) / len(mean)
 
 
-Forests = Callable[[np.ndarray, Sequence[np.ndarray], NeighboursConfig, np.random.Generator, int], Importances]
+Forests = Callable[
+    [np.ndarray, Sequence[np.ndarray], NeighboursConfig, np.random.Generator, int, Rows | None], Importances
+]
 
 IMPLEMENTATIONS: dict[str, Forests] = {
     "compiled": compiled_importance,

@@ -14,12 +14,21 @@ from joblib import effective_n_jobs
 
 from grandag.diagnostics import Concern, instability_concerns
 from grandag.evidence import Refined, kept_by_halves, refine
+from grandag.interventions import Regimes
 from grandag.knowledge import Masks
 from grandag.parameters import boolean, n_jobs, parameter
 from grandag.progress import Listener, Progress
 from grandag.table import Table
 
-__all__ = ["RefineConfig", "describe_changes", "interruption", "kept_edges", "refine_graph", "unstable_concerns"]
+__all__ = [
+    "RefineConfig",
+    "describe_changes",
+    "interruption",
+    "kept_edges",
+    "refine_graph",
+    "rows_to_ask",
+    "unstable_concerns",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,9 +74,24 @@ def refine_graph(
         rng=rng,
         n_threads=int(effective_n_jobs(config.n_jobs)),
         names=table.names,
-        are_free=None if table.regimes is None else table.regimes.free,
+        are_free=rows_to_ask(table.regimes),
         listener=listener,
     )
+
+
+def rows_to_ask(regimes: Regimes | None) -> np.ndarray | None:
+    """(n, d) the rows that tell the causes of each variable, None: all.
+
+    Under perfect interventions those that leave it alone. Under imperfect ones there are groups (g, n, d), each with a
+    regression of its own: first those, then the rows of every regime that targets it.
+    """
+    if regimes is None:
+        return None
+    if regimes.kind == "perfect":
+        return regimes.free
+    order = np.cumsum(regimes.targets, axis=0)  # the how manieth of its regimes is it?
+    turn = np.where(regimes.targets, order, 0)[regimes.of_row]
+    return np.array([regimes.free, *(turn == place for place in range(1, int(order[-1].max()) + 1))])
 
 
 def kept_edges(
@@ -82,7 +106,7 @@ def kept_edges(
         required=knowledge.required,
         rng=rng,
         n_threads=int(effective_n_jobs(config.n_jobs)),
-        are_free=None if table.regimes is None else table.regimes.free,
+        are_free=rows_to_ask(table.regimes),
     )
 
 
