@@ -36,7 +36,7 @@ LAYERS = (
     ),
     ("engine", "gam"),
     ("evidence",),
-    ("diagnostics", "table_diagnostics", "model", "learned", "resampling"),
+    ("diagnostics", "table_diagnostics", "model", "learned", "resampling", "intervention_check"),
     ("methods",),
     WITHOUT_LEARNERS,
     ("refinement", "tuning", "comparison", "report"),
@@ -48,8 +48,9 @@ LAYERS = (
 
 IMPORTS = {
     "blas": "",
-    "cli": "comparison datasets diagnostics executors graph learned methods metrics overview parameters progress "
-    "reading refinement report reproduction resampling serve showing simulate table tuning version wording writing",
+    "cli": "comparison datasets diagnostics executors graph intervention_check learned methods metrics overview "
+    "parameters progress reading refinement report reproduction resampling serve showing simulate table tuning version "
+    "wording writing",
     "comparison": "executors graph knowledge learned methods parameters progress table tuning wording",
     "datasets": "",
     "diagnostics": "gam table wording",
@@ -62,12 +63,14 @@ IMPORTS = {
     "graph": "incoming overview writing",
     "imputation": "",
     "incoming": "",
+    "intervention_check": "executors graph kinds knowledge learned model parameters progress resampling table wording",
     "interventions": "incoming",
     "kinds": "incoming wording",
     "knowledge": "graph incoming table",
     "learned": "diagnostics drawing graph kinds knowledge model overview progress showing table wording",
-    "methods": "blas diagnostics distributions drawing engine evidence gam graph incoming kinds knowledge learned "
-    "model parameters progress resampling table table_diagnostics version wording writing",
+    "methods": "blas diagnostics distributions drawing engine evidence gam graph incoming intervention_check "
+    "interventions kinds knowledge learned model parameters progress resampling table table_diagnostics version "
+    "wording writing",
     "metrics": "graph parameters",
     "model": "diagnostics distributions graph kinds parameters table wording",
     "overview": "drawing table wording",
@@ -76,8 +79,8 @@ IMPORTS = {
     "progress": "wording",
     "reading": "incoming kinds pieces table wording",
     "refinement": "diagnostics engine evidence graph knowledge learned methods parameters progress table wording",
-    "report": "comparison diagnostics distributions drawing graph kinds learned methods metrics model overview "
-    "parameters resampling showing table table_diagnostics version wording writing",
+    "report": "comparison diagnostics distributions drawing graph intervention_check kinds learned methods metrics "
+    "model overview parameters resampling showing table table_diagnostics version wording writing",
     "reproduction": "datasets drawing executors graph methods metrics report simulate table tuning version wording "
     "writing",
     "resampling": "diagnostics executors graph knowledge learned parameters progress table wording",

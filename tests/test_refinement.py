@@ -118,3 +118,21 @@ def test_wrong_arguments(frame):
         grandag.judge(drawing(*TRUE), frame, missing="Drop")
     refused = run("refine", "sachs", "sachs", "--missing", "foo")
     assert (refused.returncode, refused.stderr.startswith("Error: --missing must be one of")) == (2, True)
+
+
+def test_rows_of_interventions_say_nothing_about_their_targets(rng):
+    """Whatever c was set to leaves the evidence of its parents as it was; without being told, it does not."""
+    a = rng.normal(size=160)
+    c = np.sin(2 * a) + 0.2 * rng.normal(size=160)
+    c[100:] = rng.normal(size=60)
+    table = pd.DataFrame({"a": a, "c": c})
+    targets = [""] * 100 + ["c"] * 60
+    graph = np.array([[False, True], [False, False]])
+    told = grandag.judge(graph, table, interventions=targets, n_jobs=1)
+    alone = grandag.judge(graph, table[:100], n_jobs=1)
+    blind = grandag.judge(graph, table, n_jobs=1)
+    worth = [learned.edges()["evidence"][0] for learned in (told, alone, blind)]
+    assert worth[0] == pytest.approx(worth[1], rel=0.1)
+    assert worth[2] < worth[0] / 2
+    found = grandag.refine(graph.T, table, interventions=targets, n_jobs=1)
+    assert edges(found) == {("a", "c")}

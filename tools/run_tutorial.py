@@ -1,8 +1,8 @@
-"""The outputs and pictures of docs/tutorial.md, by running it: `python -m tools.run_tutorial`.
+"""The outputs and pictures of pages that are programs, by running them: `python -m tools.run_tutorial`.
 
-The page is its own program. Blocks of Python and of the shell are run from top to bottom, in one folder with the files
-of docs/tutorial/; what a block prints is the block of text below it. A block of TOML is written to the file that its
-first line names, and pictures that the page shows below `tutorial/` are taken from that folder.
+In these pages, blocks of Python and of the shell are run from top to bottom, in one folder with the files of
+docs/tutorial/; what a block prints is the block of text below it. A block of TOML is written to the file that its first
+line names, and pictures that a page shows below `tutorial/` are taken from that folder.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from typing import Any
 
 from tools.pages import DOCS
 
-__all__ = ["facts", "run", "words"]
+__all__ = ["PAGES", "facts", "run", "words"]
 
-PAGE, FILES = DOCS / "tutorial.md", DOCS / "tutorial"
+PAGES, FILES = ("tutorial.md", "interventions.md"), DOCS / "tutorial"
 _BLOCK = re.compile(r"^```(python|sh|toml)\n(.*?)^```\n(?:\n```text\n.*?^```\n)?", flags=re.MULTILINE | re.DOTALL)
 _OUTPUT = re.compile(r"^```text\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 _PICTURE = re.compile(r"!\[[^]]*\]\(tutorial/([^)]+)\)")
@@ -69,7 +69,7 @@ def _python(code: str, folder: Path, scope: dict[str, Any]) -> str:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        exec(compile(code, PAGE.name, "exec"), scope)
+        exec(compile(code, "page", "exec"), scope)
     said = [f"{warning.category.__name__}: {warning.message}\n" for warning in caught]
     return "".join(said) + printed.getvalue()
 
@@ -96,17 +96,23 @@ def _tidy(printed: str) -> str:
 
 
 def main() -> None:
-    """Run the page; write it, with its pictures, if it says anything else than before but for numbers."""
-    before = PAGE.read_text(encoding="utf-8")
+    """Run the pages; write one, with its pictures, if it says anything else than before but for numbers."""
+    for name in PAGES:
+        is_new = _write_again(DOCS / name)
+        print(f"docs/{name}: {'written' if is_new else 'as it was, but for numbers'}")
+
+
+def _write_again(path: Path) -> bool:
+    before = path.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as name:
         after = run(before, Path(name))
         is_new = facts(after, Path(name)) != facts(before, FILES)
         if is_new:
-            PAGE.write_text(after, encoding="utf-8")
+            path.write_text(after, encoding="utf-8")
             for picture in _PICTURE.findall(after):
                 (FILES / picture).parent.mkdir(exist_ok=True)
                 shutil.copyfile(Path(name) / picture, FILES / picture)
-    print(f"docs/{PAGE.name}: {'written' if is_new else 'as it was, but for numbers'}")
+    return is_new
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ from grandag.showing import result_html
 from grandag.table import Table
 from grandag.wording import counted
 
-__all__ = ["Convergence", "DoubtWarning", "Learn", "Learned", "NotConvergedWarning", "TrainingError"]
+__all__ = ["Convergence", "DoubtWarning", "GraphKind", "Learn", "Learned", "NotConvergedWarning", "TrainingError"]
 
 
 class NotConvergedWarning(ConvergenceWarning):  # type: ignore[misc]
@@ -69,6 +69,10 @@ class Convergence:
         return [Concern("not converged", (), numbers, message, is_urgent=True)]
 
 
+GraphKind = Literal["dag", "cpdag", "essential"]
+"""A DAG; or the DAGs that observations (CPDAG) or interventions (interventional essential graph) leave together."""
+
+
 @dataclass(frozen=True, repr=False)
 class Learned:
     """A graph over named variables with everything that its method knows about it.
@@ -79,7 +83,7 @@ class Learned:
     names: tuple[str, ...]
     adjacency: np.ndarray  # bool; an undirected edge is there in both directions
     strength: np.ndarray  # the method's own measure of each edge; of a refined graph, its evidence
-    kind: Literal["dag", "cpdag"] = "dag"
+    kind: GraphKind = "dag"
     edge_facts: Mapping[str, np.ndarray] = field(default_factory=dict)  # by column of `edges`: p_value, frequency, ...
     matrices: Mapping[str, np.ndarray] = field(default_factory=dict)  # (..., d, d) further ones: A_phi, mask, ...
     values: Mapping[str, Any] = field(default_factory=dict)  # further results: plain values, arrays, data frames

@@ -6,7 +6,7 @@ import pytest
 from grandag import simulate
 from grandag.evidence import EvidenceConfig, kept_by_halves
 from grandag.evidence.scores import LocalScores
-from grandag.evidence.stability import _may_turn, _votes
+from grandag.evidence.stability import _halves, _may_turn, _votes
 from grandag.methods.stages.refine import unstable_concerns
 
 NONE, ANY = np.zeros((3, 3), dtype=bool), ~np.eye(3, dtype=bool)
@@ -100,3 +100,12 @@ def test_many_unstable_edges_are_said():
     )
     shares[1, 2] = 0.75
     assert unstable_concerns(shares, ["a", "b", "c"]) == []
+
+
+def test_halves_have_as_many_rows_of_each_intervention(rng):
+    free = np.ones((50, 3), dtype=bool)
+    free[20:30, 0] = free[30:36, 1] = False
+    for half, other in (_halves(50, free, rng), _halves(50, free[None], rng)):
+        assert sorted([*half, *other]) == list(range(50))
+        for rows_of_one in (range(20, 30), range(30, 36)):
+            assert len(set(half) & set(rows_of_one)) == len(rows_of_one) / 2

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 
 from grandag.graph import (
     GraphError,
+    interventional_essential_graph,
     is_acyclic,
     is_cpdag,
     members,
@@ -15,7 +16,7 @@ from grandag.graph import (
     to_dag,
     v_structures,
 )
-from tests.graph.strategies import cpdags, dags, graphs
+from tests.graph.strategies import FAMILIES, all_dags, cpdags, dags, graphs, targets
 
 
 def edges(n, *pairs):
@@ -73,6 +74,31 @@ def test_cpdag_is_what_all_equivalent_dags_share(dag):
         if v_structures(other) == v_structures(dag):
             same.append(other)
     np.testing.assert_array_equal(to_cpdag(dag), np.any(same, axis=0))
+
+
+def after_each(dag, family):
+    """What distributions after each of the interventions tell: adjacencies and v-structures without edges into it."""
+    for row in family:
+        cut = dag & ~row
+        yield skeleton(cut).tobytes(), tuple(v_structures(cut))
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+def test_essential_graphs_are_what_all_equivalent_dags_share(family):
+    """By the definition of Hauser and Buehlmann (2012), on all 543 DAGs of four nodes; and `members` are these DAGs."""
+    family, classes = targets(family, 4), {}
+    for dag in all_dags(4):
+        classes.setdefault(tuple(after_each(dag, family)), []).append(dag)
+    for dags_of_class in classes.values():
+        shared = np.any(dags_of_class, axis=0)
+        for dag in dags_of_class:
+            np.testing.assert_array_equal(interventional_essential_graph(dag, family), shared)
+        assert keys(members(shared)) == keys(dags_of_class)
+
+
+def test_targets_must_leave_every_variable_alone_somewhere():
+    with pytest.raises(GraphError, match="left alone by some regime"):
+        interventional_essential_graph(edges(2, "01"), targets([(0,), (0, 1)], 2))
 
 
 def test_cpdags_of_the_authors(authors):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from grandag.graph import to_cpdag
+from grandag.graph import interventional_essential_graph, to_cpdag
 from grandag.metrics import edge_errors, shd, shd_cpdag
 from grandag.parameters import ParameterError
 from tests.graph.strategies import cpdags, dags
@@ -56,6 +56,20 @@ def test_shd_cpdag_compares_classes(truth, estimate):
     assert shd_cpdag(truth, estimate) == distance
     assert shd_cpdag(truth, to_cpdag(estimate)) == distance
     assert shd_cpdag(to_cpdag(truth), estimate) == distance
+
+
+@given(dags(5, 5), dags(5, 5))
+def test_shd_cpdag_forgets_what_only_interventions_tell(truth, estimate):
+    """Else a graph with more of the true directions would be further away."""
+    essential = interventional_essential_graph(estimate, np.eye(5, k=-1, dtype=bool))  # none; 0; 1; ...
+    assert shd_cpdag(truth, essential) == shd_cpdag(truth, estimate)
+
+
+def test_shd_cpdag_takes_a_graph_of_no_dag_as_it_is():
+    square = np.zeros((4, 4), dtype=bool)
+    for a, b in ((0, 1), (1, 2), (2, 3), (3, 0)):
+        square[a, b] = square[b, a] = True
+    assert shd_cpdag(np.zeros((4, 4), dtype=bool), square) == 4
 
 
 def test_markov_equivalent_chains():

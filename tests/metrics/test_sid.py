@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from grandag.graph import members, to_cpdag
 from grandag.metrics import shd, sid, sid_bounds, wrong_effects
 from grandag.parameters import ParameterError
-from tests.graph.strategies import cpdags, dags
+from tests.graph.strategies import cpdags, dags, essential_graphs
 from tests.reference import graph_pairs
 
 G = np.zeros((5, 5), dtype=bool)
@@ -63,12 +63,13 @@ def test_example_of_the_paper():
     assert sid_bounds(G, H2) == (8, 8)
 
 
-@given(dags(5, 5), cpdags(5, 5))
-def test_bounds_are_those_of_the_class(truth, cpdag):
-    distances = [sid(truth, dag) for dag in members(cpdag)]
-    assert sid_bounds(truth, cpdag) == (min(distances), max(distances))
-    is_wrong = np.any([wrong_effects(truth, dag).to_numpy() for dag in members(cpdag)], axis=0)
-    np.testing.assert_array_equal(wrong_effects(truth, cpdag).to_numpy(), is_wrong)
+@given(dags(5, 5), cpdags(5, 5) | essential_graphs(5, 5))
+def test_bounds_are_those_of_the_class(truth, graph):
+    """Of what observations, or interventions, do not tell apart."""
+    distances = [sid(truth, dag) for dag in members(graph)]
+    assert sid_bounds(truth, graph) == (min(distances), max(distances))
+    is_wrong = np.any([wrong_effects(truth, dag).to_numpy() for dag in members(graph)], axis=0)
+    np.testing.assert_array_equal(wrong_effects(truth, graph).to_numpy(), is_wrong)
 
 
 @given(dags(), st.data())

@@ -62,7 +62,7 @@ def made(*trials, n_asked=None):
 def test_finds_the_best_of_a_grid(linear, monkeypatch):
     """The grid by brute force: every graph by NOTEARS itself, scored by least squares of our own."""
     order = np.arange(400)
-    monkeypatch.setattr("grandag.tuning.held_out.split_rows", lambda n, share, rng: (order[80:], order[:80]))
+    monkeypatch.setattr("grandag.table.split_rows", lambda n, share, rng: (order[80:], order[:80]))
     values = linear.to_numpy()
     scores = {}
     for sparsity, threshold in product(*(choice.values for choice in GRID.values())):

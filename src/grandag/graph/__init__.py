@@ -4,7 +4,7 @@ adjacency[i, j] is true if and only if i -> j; an undirected edge of a CPDAG is 
 class: functions take the matrix and, where they need them, the names.
 
     algebra      acyclicity, orders, ancestors, parts of a graph
-    equivalence  v-structures, Meek's rules, DAG to CPDAG and back, all DAGs of a class
+    equivalence  v-structures, Meek's rules, DAG to CPDAG and back, classes by interventions, all DAGs of a class
     boundary     anything that the library calls a graph -> matrix and names; networkx
     formats      text and files: DOT, dagitty, GML, GraphML, JSON, edge tables, adjacency tables
     conventions  what lingam, causal-learn, pgmpy and dowhy call a graph
@@ -32,11 +32,13 @@ from grandag.graph.conventions import (
     to_pgmpy,
 )
 from grandag.graph.equivalence import (
+    interventional_essential_graph,
     is_cpdag,
     members,
     nearest_dag,
     orient,
     restricted_class,
+    target_groups,
     to_cpdag,
     to_dag,
     v_structures,
@@ -81,6 +83,7 @@ __all__ = [
     "from_lingam",
     "from_networkx",
     "from_pgmpy",
+    "interventional_essential_graph",
     "is_acyclic",
     "is_cpdag",
     "members",
@@ -90,6 +93,7 @@ __all__ = [
     "read_graph",
     "restricted_class",
     "skeleton",
+    "target_groups",
     "to_adjacency_table",
     "to_causal_learn",
     "to_cpdag",

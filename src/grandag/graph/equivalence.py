@@ -4,6 +4,10 @@ The CPDAG of such a class has i -> j where all its DAGs have i -> j, and an undi
 found from the v-structures by Meek's rules ("Causal inference and causal explanation with background knowledge",
 1995); a DAG of the class by Dor and Tarsi's algorithm ("A simple algorithm to construct a consistent extension of a
 partially oriented graph", 1992).
+
+Interventions tell more of its DAGs apart: those that agree in the direction of every edge of which some regime targets
+one end and not the other remain together. What they share is the interventional essential graph (Hauser and Buehlmann,
+"Characterization and greedy learning of interventional Markov equivalence classes of directed acyclic graphs", 2012).
 """
 
 from __future__ import annotations
@@ -17,8 +21,8 @@ import numpy as np
 from grandag.graph.algebra import compose, directed_part, is_acyclic, skeleton, undirected_part
 from grandag.graph.boundary import GraphError
 
-__all__ = ["is_cpdag", "members", "nearest_dag", "orient", "restricted_class", "to_cpdag", "to_dag",
-           "v_structures"]  # fmt: skip
+__all__ = ["interventional_essential_graph", "is_cpdag", "members", "nearest_dag", "orient", "restricted_class",
+           "target_groups", "to_cpdag", "to_dag", "v_structures"]  # fmt: skip
 
 
 def v_structures(adjacency: np.ndarray) -> list[tuple[int, int, int]]:
@@ -66,6 +70,43 @@ def restricted_class(dag: np.ndarray, allowed: np.ndarray) -> np.ndarray:
     cpdag = to_cpdag(dag)
     forced = undirected_part(cpdag) & ~allowed
     return orient(cpdag & ~forced) if forced.any() else cpdag
+
+
+def interventional_essential_graph(dag: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """What all DAGs share that perfect interventions on these targets do not tell from a DAG.
+
+    They have its adjacencies and v-structures, before and after each of the interventions, which cut the edges into
+    their targets (Hauser and Buehlmann 2012, theorem 10). So an edge with one end among the targets of a regime has its
+    direction in all of them; this, and what it implies by Meek's rules, is added to the CPDAG. The directed edges are
+    the strongly protected arrows of their theorem 18, and the undirected ones have chordal components.
+
+    Args:
+        dag: (d, d) bool.
+        targets: (regimes, d) bool, the targets of each regime; one without any is observational. Every variable must be
+            left alone by some regime.
+
+    >>> chain = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], dtype=bool)
+    >>> interventional_essential_graph(chain, np.array([[0, 0, 0], [0, 0, 1]], dtype=bool)).astype(int)
+    array([[0, 1, 0],
+           [1, 0, 1],
+           [0, 0, 0]])
+    """
+    if targets.all(axis=0).any():
+        raise GraphError("Every variable must be left alone by some regime; here all regimes target one of them.")
+    groups = target_groups(targets)
+    return restricted_class(dag, dag | (groups[:, None] == groups))
+
+
+def target_groups(targets: np.ndarray) -> np.ndarray:
+    """(d,) the same number for variables that are targets of the same regimes of `targets` (regimes, d).
+
+    An edge between variables of different groups has one end among the targets of some regime and not the other.
+
+    >>> target_groups(np.array([[0, 0, 0, 0], [1, 0, 0, 1]], dtype=bool))
+    array([1, 0, 0, 1])
+    """
+    _, groups = np.unique(targets, axis=1, return_inverse=True)
+    return groups.reshape(-1)
 
 
 def orient(adjacency: np.ndarray) -> np.ndarray:
@@ -171,7 +212,7 @@ def is_cpdag(adjacency: np.ndarray) -> bool:
 
 
 def members(adjacency: np.ndarray, limit: int | None = 100_000) -> Iterator[np.ndarray]:
-    """All DAGs of an equivalence class, one at a time, from its CPDAG.
+    """All DAGs of an equivalence class, one at a time, from its CPDAG or its interventional essential graph.
 
     Classes grow faster than exponentially with the number of nodes. Each DAG is found when it is asked for, without
     dead ends; one more than `limit` (None: no limit) is an error. A graph that is not a CPDAG but can be extended to

@@ -595,10 +595,10 @@ def _check_free_values(table: Table) -> None:
     if table.regimes is None:
         return
     for j in np.flatnonzero(table.regimes.targets.any(axis=0)).tolist():
-        if constant_columns(table.values[table.regimes.are_free(j), j : j + 1])[0]:
+        if len(np.unique(table.values[table.regimes.are_free(j), j])) < 2:
             raise TableError(
-                f"Column {table.names[j]!r} holds one value in all rows that do not intervene on it, so that nothing "
-                "can be learned about its causes: leave it out (--exclude)."
+                f"Column {table.names[j]!r} does not vary in rows that do not intervene on it, so that nothing can be "
+                "learned about its causes: leave it out (--exclude)."
             )
 
 

@@ -67,7 +67,10 @@ METHODS = {
         {"algorithm": "top-down"},
     ),
     "dag-gnn": Method("grandag.methods.dag_gnn.dag_gnn:DAGGNN", "DAG-GNN: variational autoencoder"),
-    "ges": Method("grandag.methods.equivalence.ges:GES", "GES: greedy search over equivalence classes, linear"),
+    "ges": Method(
+        "grandag.methods.equivalence.ges:GES",
+        "GES: greedy search over equivalence classes, linear; GIES if given interventions",
+    ),
     "fges": Method(
         "grandag.methods.equivalence.ges:GES",
         "FGES: GES with a limit on edges per variable, for thousands of variables",

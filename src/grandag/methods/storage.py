@@ -25,7 +25,7 @@ from grandag.graph import is_acyclic
 from grandag.incoming import read_arrays
 from grandag.kinds import KINDS, LABELLED, ColumnKind
 from grandag.knowledge import Knowledge
-from grandag.learned import Convergence, Learned
+from grandag.learned import Convergence, GraphKind, Learned
 from grandag.methods.registry import find
 from grandag.model import Conditional, Fixed
 from grandag.parameters import check_parameters, parameters_of
@@ -209,7 +209,7 @@ def _check_format(meta: Any) -> None:
         _require(isinstance(meta.get(name), kind), f"its {name} are missing or of another type")
     _require(all(isinstance(text, str) for text in (*meta["names"], *meta["notes"])), "a name or note in it is no text")
     _require(0 < len(set(meta["names"])) == len(meta["names"]), "its names are not unique")
-    _require(meta["kind"] in ("dag", "cpdag"), "its kind of graph is unknown")
+    _require(meta["kind"] in typing.get_args(GraphKind), "its kind of graph is unknown")
     json.dumps(meta, ensure_ascii=False).encode("utf-8")  # raises for text that cannot be written anywhere
 
 

@@ -10,6 +10,10 @@ bounds.
 R lists the directions of a component, up to 8! = 40,320. Here the extremes come from a recursion: every such direction
 of a connected component has one source; the source directs further edges by Meek's rules, and what is left undirected
 are smaller components, all of whose nodes have the same parents outside of them.
+
+The same holds for interventional essential graphs, whose undirected components are chordal, without directed edges
+inside, and directed independently of each other, too (Hauser and Buehlmann 2012): the bounds are those of the class
+that the interventions leave.
 """
 
 from __future__ import annotations
@@ -61,7 +65,7 @@ def sid_bounds(truth: Any, estimate: Any, *, largest_component: int | None = _LA
 
     Args:
         truth: A DAG.
-        estimate: A CPDAG, or any graph whose directed edges have no cycle.
+        estimate: A CPDAG, an interventional essential graph, or any graph whose directed edges have no cycle.
         largest_component: Largest size of an undirected component that is directed as a whole, 8 as in R; larger ones
             make the bounds wider. Without a limit (None) the bounds are exact whenever the undirected part is chordal,
             and often found faster.

@@ -24,7 +24,7 @@ from grandag.methods.registry import build
 from grandag.progress import Listener
 from grandag.table import MANY_ROWS, MIN_ROWS, Table, as_table, draw_rows, split_rows, split_table
 
-__all__ = ["FEWEST_ROWS", "HELD_OUT_FRACTION", "MOST_ROWS", "HeldOutFit", "held_out_fit", "hold_out"]
+__all__ = ["FEWEST_ROWS", "HELD_OUT_FRACTION", "MOST_ROWS", "HeldOutFit", "as_splittable", "held_out_fit", "hold_out"]
 
 HELD_OUT_FRACTION = 0.2
 
@@ -53,6 +53,18 @@ class HeldOutFit:
     def n_edges(self) -> int:
         """The number of edges; an undirected edge of an equivalence class counts once."""
         return int((self.adjacency | self.adjacency.T).sum()) // 2
+
+
+def as_splittable(X: Any, estimator: Any, interventions: Any = None, intervention_kind: str = "perfect") -> Table:
+    """A table as an estimator reads it, with rows enough to hold some out."""
+    return as_table(
+        X,
+        missing=estimator.missing,
+        kinds=estimator.kinds,
+        min_rows=FEWEST_ROWS,
+        interventions=interventions,
+        intervention_kind=intervention_kind,
+    )
 
 
 def hold_out(table: Table, seed: int) -> tuple[Table, Table]:
@@ -105,14 +117,7 @@ def held_out_fit(
         ((11, 11), True)
     """
     estimator = build(method, parameters, preset=preset, seed=seed)
-    table = as_table(
-        X,
-        missing=estimator.missing,
-        kinds=estimator.kinds,
-        min_rows=FEWEST_ROWS,
-        interventions=interventions,
-        intervention_kind=intervention_kind,
-    )
+    table = as_splittable(X, estimator, interventions, intervention_kind)
     train, held_out = hold_out(table, seed)
     start = time.perf_counter()
     estimator.fit(train, held_out=held_out, listener=listener).learned_.check_not_interrupted()

@@ -27,9 +27,9 @@ from grandag.parameters import ParameterError, check_parameters, integer, number
 from grandag.parameters import cluster as cluster_rule
 from grandag.parameters import n_jobs as n_jobs_rule
 from grandag.progress import Listener, Progress
-from grandag.table import Table, TableError, as_table
+from grandag.table import Table, TableError
 from grandag.tuning.best_trial import best_trial
-from grandag.tuning.held_out import FEWEST_ROWS, HeldOutFit, held_out_fit
+from grandag.tuning.held_out import HeldOutFit, as_splittable, held_out_fit
 from grandag.tuning.samplers import Search, searching
 from grandag.tuning.spaces import Space, space_of, used_part
 from grandag.version import __version__
@@ -246,14 +246,7 @@ def tune(
     searched = used_part(offered, estimator) if space is None else space
     if not set(searched) - set(fixed):
         raise ParameterError("fixed", f"must leave something to search: the search is over {', '.join(offered)}.")
-    table = as_table(
-        X,
-        missing=estimator.missing,
-        kinds=estimator.kinds,
-        min_rows=FEWEST_ROWS,
-        interventions=interventions,
-        intervention_kind=intervention_kind,
-    )
+    table = as_splittable(X, estimator, interventions, intervention_kind)
     knowledge = Knowledge.of(estimator.knowledge)
     knowledge.masks(table.names)  # refuses contradictions before any trial runs
     alone = {"n_jobs": 1} if "n_jobs" in estimator.get_params() else {}

@@ -207,3 +207,26 @@ def test_against_r():
     shd_apart, sid_apart = np.abs(np.mean(ours, axis=0) - np.mean(theirs, axis=0))
     assert shd_apart <= 1
     assert sid_apart <= 3
+
+
+def test_gains_are_those_of_the_rows_that_do_not_target_a_column(four, rng):
+    """n_j / n log(var before / var after): 300 of 400 rows say something about the third column."""
+    targets = ["X2"] * 100 + [""] * 300
+    table = SplineTable(as_table(four, interventions=targets), depends_on_units=False)
+    first = insert_edges(table, np.eye(4, k=2, dtype=bool) & (np.arange(4) == 2), 1)[0]
+    assert (first.source, first.target) == (0, 2)
+    variances = [table.regress(2, parents).residual_variance for parents in ([], [0])]
+    assert first.gain == pytest.approx(300 / 400 * math.log(variances[0] / variances[1]))
+    assert table.regress(2, []).residual_variance == pytest.approx(four[100:, 2].var(ddof=1))
+
+
+def test_preselection_with_interventions(rng):
+    """An effect of the first column, set by something else in most rows: the others show what it comes from."""
+    values = rng.normal(size=(300, 4))
+    values[:100, 3] = 2 * values[:100, 0] + 0.1 * values[:100, 3]
+    targets = [""] * 100 + ["X3"] * 200
+    values[100:, 3] = 20 * values[100:, 1]
+    mask = preselect(as_table(values, interventions=targets), min_share=0.3)
+    np.testing.assert_array_equal(mask[:, 3], boosting_shares(values[:100])[:, 3] > 0.3)
+    np.testing.assert_array_equal(mask[:, :3], boosting_shares(values)[:, :3] > 0.3)
+    assert (mask[:, 3] != (boosting_shares(values)[:, 3] > 0.3)).any()

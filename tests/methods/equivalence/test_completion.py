@@ -4,7 +4,15 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from grandag.graph import GraphError, is_acyclic, restricted_class, skeleton, to_dag
+from grandag.graph import (
+    GraphError,
+    interventional_essential_graph,
+    is_acyclic,
+    restricted_class,
+    skeleton,
+    target_groups,
+    to_dag,
+)
 from grandag.methods.equivalence.class_state import ClassState
 from grandag.methods.equivalence.completion import complete, extend, find_path, has_cycle
 
@@ -29,14 +37,28 @@ def test_the_class_of_a_dag(rng):
     for _ in range(500):
         d = int(rng.integers(3, 9))
         dag = random_dag(rng, d, rng.choice([0.3, 0.5, 0.8]))
+        no_groups = np.zeros(d, dtype=np.int64)
         for allowed in (~np.eye(d, dtype=bool), (rng.random((d, d)) < 0.7) | dag):
             expected, graph = restricted_class(dag, allowed), np.zeros_like(dag)
-            complete(dag, *listed(dag), allowed, graph)
+            complete(dag, *listed(dag), allowed, no_groups, graph)
             np.testing.assert_array_equal(graph, expected)
             n_undirected += bool((graph & graph.T).any())
             n_forced += not np.array_equal(graph, restricted_class(dag, np.ones_like(dag)))
     assert n_undirected > 200
     assert n_forced > 100
+
+
+def test_the_class_of_a_dag_by_interventions(rng):
+    n_told = 0
+    for _ in range(300):
+        d = int(rng.integers(3, 9))
+        dag, targets = random_dag(rng, d, rng.choice([0.3, 0.5, 0.8])), rng.random((3, d)) < 0.2
+        targets[0] = False
+        expected, graph = interventional_essential_graph(dag, targets), np.zeros_like(dag)
+        complete(dag, *listed(dag), ~np.eye(d, dtype=bool), target_groups(targets), graph)
+        np.testing.assert_array_equal(graph, expected)
+        n_told += not np.array_equal(graph, restricted_class(dag, np.ones_like(dag)))
+    assert n_told > 100
 
 
 def test_a_dag_of_a_graph(rng):

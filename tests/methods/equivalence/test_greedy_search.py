@@ -1,30 +1,33 @@
 """The operators against the DAGs of all classes; the search against exhaustive ones."""
 
+from functools import partial
 from itertools import product
 
 import numpy as np
 import pytest
 
-from grandag.graph import ancestors, is_acyclic, is_cpdag, members, restricted_class, to_cpdag, to_dag
-from grandag.methods.equivalence import greedy_search as module
+from grandag.graph import (
+    ancestors,
+    interventional_essential_graph,
+    is_acyclic,
+    is_cpdag,
+    members,
+    restricted_class,
+    target_groups,
+    to_cpdag,
+    to_dag,
+)
+from grandag.methods.equivalence import operators as module
 from grandag.methods.equivalence.class_state import MOST_CLIQUES, ClassState
 from grandag.methods.equivalence.ges import GaussianScore
-from grandag.methods.equivalence.greedy_search import PHASES, CachedScore, Limits, _Phase, greedy_search
+from grandag.methods.equivalence.greedy_search import _Phase, greedy_search
+from grandag.methods.equivalence.local_score import CachedScore
+from grandag.methods.equivalence.operators import PHASES, Limits
 from grandag.methods.stages.linear_gaussian import moments
+from tests.graph.strategies import FAMILIES, all_dags, targets
 from tests.methods.linear import linear_data
 
 ALL = ("forward", "backward", "turning")
-
-
-def all_dags(d):
-    """Every DAG on d nodes, by brute force over the three states of each pair."""
-    pairs = [(i, j) for i in range(d) for j in range(i)]
-    for states in product(range(3), repeat=len(pairs)):
-        adjacency = np.zeros((d, d), dtype=bool)
-        for (i, j), state in zip(pairs, states, strict=True):
-            adjacency[i, j], adjacency[j, i] = state == 1, state == 2
-        if is_acyclic(adjacency):
-            yield adjacency
 
 
 def after_one_change(dag, phase):
@@ -60,9 +63,9 @@ class RandomScore:
         return float(np.random.default_rng([self.seed, node, *parents]).normal())
 
 
-def operators(kind, graph, allowed=None):
+def operators(kind, graph, allowed=None, groups=None):
     """All that no path forbids, with the graphs that they lead to."""
-    state = ClassState(graph, ~np.eye(len(graph), dtype=bool) if allowed is None else allowed)
+    state = ClassState(graph, ~np.eye(len(graph), dtype=bool) if allowed is None else allowed, groups)
     for y in range(len(graph)):
         for gain, x, clique in kind.operators(state, y):
             if not len(kind.obstacle(state, x, y, clique)):
@@ -77,17 +80,20 @@ def all_gains(monkeypatch):
 
 @pytest.mark.usefixtures("all_gains")
 @pytest.mark.parametrize("phase", ALL)
-def test_operators_reach_what_one_edge_of_some_dag_reaches(phase):
-    """On all 185 classes of four nodes; and none of them needs an extension to find out that it is not valid."""
-    d = 4
-    classes = {graph.tobytes(): graph for graph in map(to_cpdag, all_dags(d))}
-    assert len(classes) == 185  # Gillispie and Perlman 2001
+@pytest.mark.parametrize("family", ["observational", "none without targets", "overlapping", "each"])
+def test_operators_reach_what_one_edge_of_some_dag_reaches(phase, family):
+    """On all classes of four nodes; and none of them needs an extension to find out that it is not valid."""
+    d, family = 4, targets(FAMILIES[family], 4)
+    class_of = partial(interventional_essential_graph, targets=family)
+    classes = {graph.tobytes(): graph for graph in map(class_of, all_dags(d))}
+    assert (len(classes) == 185) == (not family.any())  # Gillispie and Perlman 2001
     everything, nothing = ~np.eye(d, dtype=bool), np.zeros((d, d), dtype=bool)
     kind = PHASES[phase](CachedScore(RandomScore()), everything, nothing, Limits(d, d))
     for graph in classes.values():
-        expected = {to_cpdag(dag).tobytes() for member in members(graph) for dag in after_one_change(member, phase)}
+        expected = {class_of(dag).tobytes() for member in members(graph) for dag in after_one_change(member, phase)}
         expected.discard(graph.tobytes())
-        assert {result.tobytes() for *_, result in operators(kind, graph)} == expected
+        found = operators(kind, graph, groups=target_groups(family))
+        assert {result.tobytes() for *_, result in found} == expected
 
 
 def best_at_every_step(kind, graph, allowed):

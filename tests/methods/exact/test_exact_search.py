@@ -19,7 +19,7 @@ from grandag.methods.exact.search import exact_search, memory_needed
 from grandag.methods.stages.linear_gaussian import moments
 from grandag.parameters import ParameterError
 from grandag.table import TableError, as_table
-from tests.methods.equivalence.test_greedy_search import all_dags
+from tests.graph.strategies import all_dags
 from tests.methods.linear import linear_data
 
 

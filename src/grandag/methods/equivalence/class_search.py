@@ -10,9 +10,10 @@ import pandas as pd
 
 from grandag.graph import to_dag, undirected_part
 from grandag.knowledge import Masks
-from grandag.learned import Learned
+from grandag.learned import GraphKind, Learned
 from grandag.methods.equivalence.class_state import MOST_CLIQUES
-from grandag.methods.equivalence.greedy_search import CachedScore, Step, greedy_search
+from grandag.methods.equivalence.greedy_search import Step, greedy_search
+from grandag.methods.equivalence.local_score import CachedScore
 from grandag.parameters import boolean, count, optional, parameter
 from grandag.progress import Listener
 
@@ -38,11 +39,17 @@ class SearchConfig:
 
 
 def search_class(
-    score: CachedScore, names: tuple[str, ...], knowledge: Masks, config: SearchConfig, listener: Listener | None
+    score: CachedScore,
+    names: tuple[str, ...],
+    knowledge: Masks,
+    config: SearchConfig,
+    listener: Listener | None,
+    groups: np.ndarray | None = None,
 ) -> Learned:
     """The class with the best score that the greedy search finds, without conditionals.
 
     Background knowledge directs some edges of the CPDAG; an edge's strength is how much it adds to the score of `dag`.
+    Where interventions tell `groups` (d,) of variables apart, the class is an interventional one.
     """
     adjacency, steps, is_cut = greedy_search(
         score,
@@ -51,12 +58,14 @@ def search_class(
         repeat=config.repeat,
         max_parents=config.max_parents,
         max_degree=config.max_degree,
+        groups=groups,
         listener=listener,
     )
     dag = to_dag(adjacency)
     strength = np.where(adjacency, edge_gains(score, adjacency, dag), 0.0)
     values = {"search": _named(steps, names), "score": score.total(dag)}
-    return Learned(names, adjacency, strength, kind="cpdag", values=values, notes=(_CUT,) if is_cut else ())
+    kind: GraphKind = "cpdag" if groups is None or not groups.any() else "essential"
+    return Learned(names, adjacency, strength, kind=kind, values=values, notes=(_CUT,) if is_cut else ())
 
 
 def _named(steps: Sequence[Step], names: Sequence[str]) -> pd.DataFrame:

@@ -25,12 +25,14 @@ Change = Callable[[np.ndarray], None]
 class ClassState:
     """The graph of a class as sets of bits, one of each kind for every node; `move_to` changes it in place.
 
-    Memory is five boolean matrices, and a step costs time by the edges there are.
+    Memory is five boolean matrices, and a step costs time by the edges there are. `allowed` and `groups` say which of
+    its DAGs knowledge and interventions leave together (`complete`).
     """
 
-    def __init__(self, graph: np.ndarray, allowed: np.ndarray) -> None:
+    def __init__(self, graph: np.ndarray, allowed: np.ndarray, groups: np.ndarray | None = None) -> None:
         self.graph, self.is_cut = graph.copy(), False
         self._allowed = allowed
+        self._groups = np.zeros(len(graph), dtype=np.int64) if groups is None else groups
         directed, adjacent = directed_part(graph), skeleton(graph)
         self.parents, self.children = sets(directed.T), sets(directed)
         self.neighbours, self.adjacent = sets(undirected_part(graph)), sets(adjacent)
@@ -52,12 +54,12 @@ class ClassState:
         change(self._draft)
         if not extend(self._draft, self._lists, self._degree, self._dag):
             return None
-        complete(self._dag, self._lists, self._degree, self._allowed, self._result)
+        complete(self._dag, self._lists, self._degree, self._allowed, self._groups, self._result)
         if undo is not None:
             undo(self._dag)
             if has_cycle(self._dag, self._lists, self._degree):
                 return None
-            complete(self._dag, self._lists, self._degree, self._allowed, self._draft)
+            complete(self._dag, self._lists, self._degree, self._allowed, self._groups, self._draft)
             if len(changed_nodes(self.graph, self._draft, self._lists, self._degree)):
                 return None
         return self._result

@@ -87,27 +87,40 @@ def _can_be_last(graph: np.ndarray, adjacent: np.ndarray, degree: np.ndarray, is
 
 
 @compiled
-def complete(dag: np.ndarray, adjacent: np.ndarray, degree: np.ndarray, allowed: np.ndarray, graph: np.ndarray) -> None:
-    """Write the part of a DAG's class that has allowed edges only, as `restricted_class`."""
+def complete(
+    dag: np.ndarray,
+    adjacent: np.ndarray,
+    degree: np.ndarray,
+    allowed: np.ndarray,
+    groups: np.ndarray,
+    graph: np.ndarray,
+) -> None:
+    """Write the part of a DAG's class that has allowed edges only, as `restricted_class`.
+
+    Edges between different groups (d,) have the DAG's direction: interventions tell, as in
+    `interventional_essential_graph`.
+    """
     queue = np.empty((degree.sum() + 1, 2), np.int64)  # the directed edges, in the order in which they were found
+    n_open = np.zeros(degree.size, np.int64)  # undirected edges of each node
     n = 0
     for b in range(degree.size):
         for k in range(degree[b]):
             a = adjacent[b, k]
             graph[a, b] = dag[a, b] or dag[b, a]
+            n_open[b] += graph[a, b]
     for b in range(degree.size):
         for k in range(degree[b]):
             a = adjacent[b, k]
             if dag[a, b] and _has_parent_apart(dag, adjacent, degree, a, b):
-                n = _direct(graph, a, b, queue, n)
-    n = _follow(graph, adjacent, degree, queue, 0, n)
+                n = _direct(graph, n_open, a, b, queue, n)
+    n = _follow(graph, adjacent, degree, n_open, queue, 0, n)
     first = n
     for b in range(degree.size):
         for k in range(degree[b]):
             a = adjacent[b, k]
-            if not allowed[b, a]:
-                n = _direct(graph, a, b, queue, n)
-    _follow(graph, adjacent, degree, queue, first, n)
+            if not allowed[b, a] or (dag[a, b] and groups[a] != groups[b]):
+                n = _direct(graph, n_open, a, b, queue, n)
+    _follow(graph, adjacent, degree, n_open, queue, first, n)
 
 
 @compiled
@@ -121,52 +134,72 @@ def _has_parent_apart(dag: np.ndarray, adjacent: np.ndarray, degree: np.ndarray,
 
 
 @compiled
-def _direct(graph: np.ndarray, a: int, b: int, queue: np.ndarray, n: int) -> int:
+def _direct(graph: np.ndarray, n_open: np.ndarray, a: int, b: int, queue: np.ndarray, n: int) -> int:
     """Direct a - b to a -> b, if it is undirected, and note it in the queue; returns the queue's new length."""
     if graph[a, b] and graph[b, a]:
         graph[b, a] = False
+        n_open[a] -= 1
+        n_open[b] -= 1
         queue[n, 0], queue[n, 1] = a, b
         n += 1
     return n
 
 
 @compiled
-def _follow(graph: np.ndarray, adjacent: np.ndarray, degree: np.ndarray, queue: np.ndarray, first: int, n: int) -> int:
+def _follow(
+    graph: np.ndarray,
+    adjacent: np.ndarray,
+    degree: np.ndarray,
+    n_open: np.ndarray,
+    queue: np.ndarray,
+    first: int,
+    n: int,
+) -> int:
     """Meek's four rules (`grandag.graph.orient` has them), for each directed edge of the queue in turn.
 
-    A rule that applies does so when the last of the directed edges that it needs is looked at.
+    A rule that applies does so when the last of the directed edges that it needs is looked at. Nodes without undirected
+    edges (`n_open`), as are most in a graph with many v-structures, are passed over where a rule needs one at them.
     """
     while first < n:
-        a, b = queue[first]
+        a, b = queue[first, 0], queue[first, 1]
         first += 1
-        n = _follow_beyond(graph, adjacent, degree, a, b, queue, n)
-        for k in range(degree[a]):
+        if n_open[a] + n_open[b] == 0:
+            continue
+        n = _follow_beyond(graph, adjacent, degree, n_open, a, b, queue, n)
+        for k in range(degree[a] if n_open[b] > 0 else 0):
             c = adjacent[a, k]
-            if graph[c, a] and not graph[a, c]:
-                n = _direct(graph, c, b, queue, n)  # rule 2, the edge is its second
+            if n_open[c] > 0 and graph[c, a] and not graph[a, c]:
+                n = _direct(graph, n_open, c, b, queue, n)  # rule 2, the edge is its second
                 if not (graph[c, b] or graph[b, c]):
-                    n = _direct_beside(graph, adjacent, degree, c, a, b, queue, n)
+                    n = _direct_beside(graph, adjacent, degree, n_open, c, a, b, queue, n)
     return n
 
 
 @compiled
 def _follow_beyond(
-    graph: np.ndarray, adjacent: np.ndarray, degree: np.ndarray, a: int, b: int, queue: np.ndarray, n: int
+    graph: np.ndarray,
+    adjacent: np.ndarray,
+    degree: np.ndarray,
+    n_open: np.ndarray,
+    a: int,
+    b: int,
+    queue: np.ndarray,
+    n: int,
 ) -> int:
     """The rules for a -> b and an edge of b with another node."""
     for k in range(degree[b]):
         c = adjacent[b, k]
-        if c == a or not (graph[b, c] or graph[c, b]):
+        if c == a or n_open[c] == 0 or not (graph[b, c] or graph[c, b]):
             continue
         is_apart = not (graph[a, c] or graph[c, a])
         if graph[b, c] and not graph[c, b]:
             if is_apart:
-                n = _direct_beside(graph, adjacent, degree, a, b, c, queue, n)
-            n = _direct(graph, a, c, queue, n)  # rule 2, the edge is its first
+                n = _direct_beside(graph, adjacent, degree, n_open, a, b, c, queue, n)
+            n = _direct(graph, n_open, a, c, queue, n)  # rule 2, the edge is its first
         elif is_apart:
-            n = _direct(graph, b, c, queue, n)  # rule 1
+            n = _direct(graph, n_open, b, c, queue, n)  # rule 1
         elif graph[b, c] and graph[a, c] and graph[c, a] and _meets_another(graph, adjacent, degree, a, b, c):
-            n = _direct(graph, c, b, queue, n)  # rule 3
+            n = _direct(graph, n_open, c, b, queue, n)  # rule 3
     return n
 
 
@@ -183,13 +216,21 @@ def _meets_another(graph: np.ndarray, adjacent: np.ndarray, degree: np.ndarray, 
 
 @compiled
 def _direct_beside(
-    graph: np.ndarray, adjacent: np.ndarray, degree: np.ndarray, c: int, d: int, b: int, queue: np.ndarray, n: int
+    graph: np.ndarray,
+    adjacent: np.ndarray,
+    degree: np.ndarray,
+    n_open: np.ndarray,
+    c: int,
+    d: int,
+    b: int,
+    queue: np.ndarray,
+    n: int,
 ) -> int:
     """Rule 4: given c -> d -> b with b and c apart, a - b becomes a -> b where a - c and a and d are adjacent."""
     for k in range(degree[b]):
         a = adjacent[b, k]
         if a != d and graph[a, c] and graph[c, a] and (graph[a, d] or graph[d, a]):
-            n = _direct(graph, a, b, queue, n)
+            n = _direct(graph, n_open, a, b, queue, n)
     return n
 
 

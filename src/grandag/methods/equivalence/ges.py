@@ -7,6 +7,10 @@ intercept and variance are |P| + 2 parameters. All variances come from one covar
 same for any number of rows. Equivalent DAGs have equal scores. The search is `greedy_search`; its default phases are
 those of R's pcalg, which the paper used: forward, backward and turning, again until nothing changes.
 
+With perfect interventions this is GIES (Hauser and Buehlmann 2012): v and the n of its factor are those of the rows
+that do not target j, and classes are those that the interventions leave. DAGs of such a class have equal scores, too:
+where they differ, both ends of the edge are free in the same rows. The penalty is that of all rows, as in the paper.
+
 Without intercepts, v is about zero instead of about the means: the default of pcalg at that time. On data with other
 means it finds edges that are not there, and the paper's tables have them (docs/equivalence.md).
 """
@@ -23,11 +27,18 @@ from grandag.knowledge import Masks
 from grandag.learned import Learned
 from grandag.methods.equivalence.class_search import SearchConfig, search_class
 from grandag.methods.equivalence.conditioning import conditional_variance, conditional_variances, variance_ratios
-from grandag.methods.equivalence.greedy_search import CachedScore
-from grandag.methods.equivalence.mixed import MixedScore
+from grandag.methods.equivalence.local_score import CachedScore
+from grandag.methods.equivalence.mixed import MixedScore, free_conditionals, free_parts
 from grandag.methods.estimator import StructureLearner, estimator
-from grandag.methods.stages.family_conditionals import FamilyConditional, family_conditionals
-from grandag.methods.stages.linear_gaussian import LinearConditional, Moments, about_zero, least_squares, moments
+from grandag.methods.stages.family_conditionals import FamilyConditional
+from grandag.methods.stages.linear_gaussian import (
+    FreeMoments,
+    LinearConditional,
+    Moments,
+    about_zero,
+    free_moments,
+    least_squares,
+)
 from grandag.parameters import ParameterError, PowerOfTen, boolean, number, parameter
 from grandag.progress import Listener
 from grandag.table import KINDS, Table
@@ -36,13 +47,13 @@ __all__ = ["GES", "GaussianScore", "GesConfig", "learn"]
 
 
 class GaussianScore:
-    """The BIC of linear Gaussian models; `local` is s(j, P) above."""
+    """The BIC of linear Gaussian models; `local` is s(j, P) above. The penalty is that of `n_in_all` rows, if given."""
 
-    def __init__(self, data: Moments, n_rows: int, penalty: float = 1.0) -> None:
+    def __init__(self, data: Moments, n_rows: int, penalty: float = 1.0, n_in_all: int | None = None) -> None:
         self.n_variables = len(data.mean)
         self._covariance = data.covariance
         self._n_rows = n_rows
-        self._price = penalty / 2 * np.log(n_rows)
+        self._price = penalty / 2 * np.log(n_rows if n_in_all is None else n_in_all)
 
     def local(self, node: int, parents: tuple[int, ...]) -> float:
         """The part of one node of the score."""
@@ -104,14 +115,37 @@ def learn(
 ) -> Learned:
     """The class with the best BIC that the greedy search finds, and the regressions of one of its DAGs."""
     if is_mixed(table.kinds):
-        if not config.intercept:
-            raise ParameterError("intercept", f"must be True for a table with labels or counts: {_labelled(table)}.")
-        mixed = search_class(CachedScore(MixedScore(table, config.penalty)), table.names, knowledge, config, listener)
-        return replace(mixed, conditionals=family_conditionals(table, mixed.dag), notes=(_MIXED, *mixed.notes))
-    data = moments(table.values)
-    score = GaussianScore(data if config.intercept else about_zero(data), len(table.values), config.penalty)
-    found = search_class(CachedScore(score), table.names, knowledge, config, listener)
+        return _learn_mixed(table, knowledge, config, listener)
+    data = free_moments(table)
+    score, groups = _gaussian_score(table, data, config)
+    found = search_class(score, table.names, knowledge, config, listener, groups)
     return replace(found, conditionals=least_squares(data, found.dag).conditionals(found.dag))
+
+
+def _gaussian_score(
+    table: Table, data: Moments | FreeMoments, config: GesConfig
+) -> tuple[CachedScore, np.ndarray | None]:
+    """The BIC, by the free rows of each group of variables, and the groups; None: there are no interventions."""
+
+    def of(some: Moments, n_free: int) -> GaussianScore:
+        some = some if config.intercept else about_zero(some)
+        return GaussianScore(some, n_free, config.penalty, n_in_all=len(table.values))
+
+    if isinstance(data, Moments):
+        return CachedScore(of(data, len(table.values))), None
+    _, first = np.unique(data.groups, return_index=True)
+    scores = [of(data.of(variable), round(data.share[variable] * len(table.values))) for variable in first]
+    return CachedScore(*scores, groups=data.groups), data.groups
+
+
+def _learn_mixed(table: Table, knowledge: Masks, config: GesConfig, listener: Listener | None) -> Learned:
+    """The same with additive regressions."""
+    if not config.intercept:
+        raise ParameterError("intercept", f"must be True for a table with labels or counts: {_labelled(table)}.")
+    groups, parts = free_parts(table)
+    scores = [MixedScore(part, config.penalty, len(table.values)) for part in parts]
+    found = search_class(CachedScore(*scores, groups=groups), table.names, knowledge, config, listener, groups)
+    return replace(found, conditionals=free_conditionals(parts, groups, found.dag), notes=(_MIXED, *found.notes))
 
 
 @estimator
@@ -122,6 +156,10 @@ class GES(StructureLearner, GesConfig):
     the part of the class that knowledge allows. `GES.preset("paper")` has no intercepts, as R's pcalg when the paper's
     tables were made. GES is deterministic and takes no seed. A table with labels or counts is scored by additive
     regressions with the families of its columns, and has such regressions as conditionals.
+
+    `fit(X, interventions=...)` is GIES (Hauser and Buehlmann 2012), for perfect interventions: each variable is scored
+    by the rows that do not target it, and `adjacency_` is the interventional essential graph, in which an edge is
+    undirected only if the interventions do not tell its direction either.
 
     Attributes:
         strength_: (d, d) how much an edge adds to the BIC of `dag_`.
@@ -138,5 +176,6 @@ class GES(StructureLearner, GesConfig):
     learn = staticmethod(learn)
     conditional = LinearConditional | FamilyConditional
     takes = frozenset(KINDS)
+    takes_interventions = frozenset({"perfect"})
     checks_noise = False
     quick_up_to = 20

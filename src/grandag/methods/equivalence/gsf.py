@@ -15,8 +15,8 @@ from grandag.knowledge import Masks
 from grandag.learned import Learned
 from grandag.methods.equivalence.class_search import SearchConfig, search_class
 from grandag.methods.equivalence.generalised_score import GeneralisedScore
-from grandag.methods.equivalence.greedy_search import CachedScore
 from grandag.methods.equivalence.kernel_conditionals import KernelConditional, kernel_conditionals
+from grandag.methods.equivalence.local_score import CachedScore
 from grandag.methods.estimator import StructureLearner, estimator
 from grandag.parameters import PowerOfTen, count, integer, number, one_of, parameter, redeclared
 from grandag.progress import Listener

@@ -19,15 +19,19 @@ directions, and the greedy search may end in another class than one with a score
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
 from scipy.stats import chi2, norm
 
 from grandag.gam import LikelihoodFit, LikelihoodTable
-from grandag.table import Table
+from grandag.graph import target_groups
+from grandag.interventions import Regimes
+from grandag.methods.stages.family_conditionals import FamilyConditional, family_conditionals
+from grandag.table import Table, TableError, constant_columns
 
-__all__ = ["MOST_CONDITIONS", "MixedScore", "MixedTests"]
+__all__ = ["MOST_CONDITIONS", "MixedScore", "MixedTests", "free_conditionals", "free_parts"]
 
 MOST_CONDITIONS = 3
 """Variables that a test conditions on, unless the user says otherwise: a fit takes a hundredth of a second or more."""
@@ -106,12 +110,42 @@ def _p_value(fit: LikelihoodFit, other: int) -> float:
 class MixedScore:
     """The BIC of additive regressions with the families of their targets."""
 
-    def __init__(self, table: Table, penalty: float = 1.0) -> None:
+    def __init__(self, table: Table, penalty: float = 1.0, n_in_all: int | None = None) -> None:
         self.n_variables = len(table.names)
         self._regressions = LikelihoodTable(table.values, table.kinds)
-        self._price = penalty / 2 * math.log(len(table.values))
+        self._price = penalty / 2 * math.log(len(table.values) if n_in_all is None else n_in_all)
 
     def local(self, node: int, parents: tuple[int, ...]) -> float:
         """log L - penalty / 2 log(n) edf of one node."""
         fit = self._regressions.regress(node, parents)
         return fit.log_likelihood - self._price * fit.total_edf
+
+
+def free_parts(table: Table) -> tuple[np.ndarray, list[Table]]:
+    """The group of each variable (d,), and for each group the table of the rows that do not target its variables."""
+    if table.regimes is None:
+        return np.zeros(len(table.names), dtype=np.intp), [table]
+    groups = target_groups(table.regimes.targets[table.regimes.counts > 0])
+    _, first = np.unique(groups, return_index=True)
+    return groups, [_free_part(table, table.regimes, variable) for variable in first.tolist()]
+
+
+def _free_part(table: Table, regimes: Regimes, variable: int) -> Table:
+    """The rows that do not target a variable."""
+    part = table.take(np.flatnonzero(regimes.are_free(variable)))
+    for j in np.flatnonzero(constant_columns(part.values)):
+        name, target = table.names[j], table.names[variable]
+        raise TableError(
+            f"Column {name!r} holds one value in all rows that do not intervene on {target!r}: leave out one of the "
+            "two (--exclude)."
+        )
+    return part
+
+
+def free_conditionals(parts: Sequence[Table], groups: np.ndarray, dag: np.ndarray) -> tuple[FamilyConditional, ...]:
+    """Each variable given its parents, by the rows of its group's part."""
+    found: dict[int, FamilyConditional] = {}
+    for group, part in enumerate(parts):
+        own = np.flatnonzero(groups == group).tolist()
+        found.update(zip(own, family_conditionals(part, dag, own), strict=True))
+    return tuple(found[j] for j in range(len(groups)))

@@ -17,11 +17,11 @@ import numpy as np
 from grandag.diagnostics import Concern
 from grandag.graph import restricted_class
 from grandag.knowledge import Masks
-from grandag.learned import Learned
+from grandag.learned import GraphKind, Learned
 from grandag.methods.cam.cam import AdditiveConditional
 from grandag.methods.equivalence.class_search import edge_gains
-from grandag.methods.equivalence.greedy_search import CachedScore
 from grandag.methods.equivalence.kernel_conditionals import KernelConditional
+from grandag.methods.equivalence.local_score import CachedScore
 from grandag.methods.estimator import StructureLearner, estimator
 from grandag.methods.exact.parent_sets import count_sets
 from grandag.methods.exact.scores import SCORES
@@ -77,7 +77,7 @@ def learn(
 ) -> Learned:
     """The DAG with the best score or, where the score does not tell its DAGs apart, the class."""
     _announce(knowledge, config)
-    score, is_class, conditionals, notes = SCORES[config.local_score](table, config.penalty)
+    score, is_class, conditionals, notes, groups = SCORES[config.local_score](table, config.penalty)
     found = exact_search(
         score,
         knowledge,
@@ -86,18 +86,29 @@ def learn(
         max_memory=config.max_memory,
         listener=listener,
     )
-    adjacency = restricted_class(found.adjacency, knowledge.allowed) if is_class else found.adjacency
+    adjacency = _class_of(found.adjacency, knowledge.allowed, groups) if is_class else found.adjacency
     learned = Learned(
         table.names,
         adjacency,
         np.zeros(adjacency.shape),
-        kind="cpdag" if is_class else "dag",
+        kind=_kind(groups) if is_class else "dag",
         values={"score": found.score, "gap": found.gap},
         notes=notes,
         concerns=_concerns(found),
     )
     gains = edge_gains(CachedScore(score), adjacency, learned.dag)
     return replace(learned, strength=np.where(adjacency, gains, 0.0), conditionals=conditionals(learned.dag))
+
+
+def _class_of(dag: np.ndarray, allowed: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
+    """The DAGs with the same score that knowledge allows; interventions tell directions between different groups."""
+    if groups is None:
+        return restricted_class(dag, allowed)
+    return restricted_class(dag, allowed & (dag | (groups[:, None] == groups)))
+
+
+def _kind(groups: np.ndarray | None) -> GraphKind:
+    return "cpdag" if groups is None else "essential"
 
 
 def _announce(knowledge: Masks, config: ExactConfig) -> None:
@@ -159,6 +170,7 @@ class ExactSearch(StructureLearner, ExactConfig):
     """
 
     learn = staticmethod(learn)
+    takes_interventions = frozenset({"perfect"})
     conditional = (
         AdditiveConditional | LinearConditional | KernelConditional
     )  # one without curves has no array of its own

@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from grandag.knowledge import Masks
-from grandag.methods.equivalence.greedy_search import LocalScore
+from grandag.methods.equivalence.local_score import LocalScore
 from grandag.progress import Listener, Progress
 
 __all__ = ["MOST_VARIABLES", "ManyAtOnce", "ParentSets", "count_sets", "find_parent_sets", "largest_level"]

@@ -20,12 +20,12 @@ from grandag.gam import SplineTable
 from grandag.methods.cam.cam import AdditiveConditional
 from grandag.methods.equivalence.generalised_score import GeneralisedScore
 from grandag.methods.equivalence.ges import GaussianScore
-from grandag.methods.equivalence.greedy_search import LocalScore
 from grandag.methods.equivalence.kernel_conditionals import kernel_conditionals
-from grandag.methods.stages.linear_gaussian import least_squares, moments
+from grandag.methods.equivalence.local_score import LocalScore
+from grandag.methods.stages.linear_gaussian import FreeMoments, free_moments, least_squares
 from grandag.model import Conditional
 from grandag.parameters import ParameterError
-from grandag.table import Table, note_of_rows, rows_of, spread
+from grandag.table import InterventionError, Table, note_of_rows, rows_of, spread
 
 __all__ = ["SCORES", "AdditiveScore", "Scored"]
 
@@ -40,6 +40,7 @@ class Scored(NamedTuple):
     is_class: bool
     conditionals: Callable[[np.ndarray], tuple[Conditional, ...]]
     notes: tuple[str, ...] = ()
+    groups: np.ndarray | None = None  # (d,) variables that the same interventions target; None: there are none
 
 
 class AdditiveScore:
@@ -54,13 +55,38 @@ class AdditiveScore:
         n = fit.n_rows
         variance = fit.residual_variance * (n - 1) / n
         n_parameters = n - fit.residual_df + 1
-        return float(-n / 2 * (math.log(2 * math.pi * variance) + 1) - self._penalty / 2 * math.log(n) * n_parameters)
+        price = self._penalty / 2 * math.log(self._splines.n_rows)
+        return float(-n / 2 * (math.log(2 * math.pi * variance) + 1) - price * n_parameters)
+
+
+class _ScoreByGroup:
+    """The BIC with interventions: each variable by the moments of the rows that do not target it."""
+
+    def __init__(self, data: FreeMoments, n_rows: int, penalty: float) -> None:
+        self.n_variables = len(data.share)
+        n_free = np.rint(data.share * n_rows).astype(int)
+        self._of = [GaussianScore(data.of(j), int(n_free[j]), penalty, n_in_all=n_rows) for j in range(len(n_free))]
+
+    def local(self, node: int, parents: tuple[int, ...]) -> float:
+        """The part of one node of the score."""
+        return self._of[node].local(node, parents)
+
+    def local_of_each(self, node: int, parents: np.ndarray) -> np.ndarray:
+        """(k,) the same for each row of parents (k, p)."""
+        return self._of[node].local_of_each(node, parents)
 
 
 def _bic(table: Table, penalty: float) -> Scored:
-    data = moments(table.values)
-    score = GaussianScore(data, len(table.values), penalty)
-    return Scored(score, is_class=True, conditionals=lambda dag: least_squares(data, dag).conditionals(dag))
+    data, n_rows = free_moments(table), len(table.values)
+    score: LocalScore
+    if isinstance(data, FreeMoments):
+        score = _ScoreByGroup(data, n_rows, penalty)
+    else:
+        score = GaussianScore(data, n_rows, penalty)
+    groups = data.groups if isinstance(data, FreeMoments) else None
+    return Scored(
+        score, is_class=True, conditionals=lambda dag: least_squares(data, dag).conditionals(dag), groups=groups
+    )
 
 
 def _additive(table: Table, penalty: float) -> Scored:
@@ -76,6 +102,11 @@ def _additive(table: Table, penalty: float) -> Scored:
 def _generalised(table: Table, penalty: float) -> Scored:
     if penalty != 1:
         raise ParameterError("penalty", "has no effect on the generalised score: leave it out.")
+    if table.regimes is not None:
+        raise InterventionError(
+            "The generalised score makes no use of interventions: choose local_score='bic' or 'additive', or fit to "
+            "the observational rows alone."
+        )
     used = spread(len(table.values), _MAX_ROWS)
     values = rows_of(table.values, used)
     return Scored(

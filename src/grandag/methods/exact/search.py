@@ -21,7 +21,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from grandag.knowledge import Masks
-from grandag.methods.equivalence.greedy_search import LocalScore
+from grandag.methods.equivalence.local_score import LocalScore
 from grandag.methods.exact.parent_sets import (
     MOST_VARIABLES,
     ParentSets,

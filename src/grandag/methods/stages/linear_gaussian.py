@@ -8,12 +8,14 @@ interventions, each variable has moments of its own: those of the rows that do n
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from grandag.distributions import Gaussian
+from grandag.graph import target_groups
 from grandag.table import Scaling, Table
 
 __all__ = [
@@ -28,6 +30,10 @@ __all__ = [
 ]
 
 
+_LEAST_VARIANCE = 1e-12
+"""Part of a column's variance in all rows that it has at least in some of them, and that a regression leaves."""
+
+
 class Moments(NamedTuple):
     """Mean (d,) and covariance (d, d), divided by the number of rows."""
 
@@ -36,15 +42,20 @@ class Moments(NamedTuple):
 
 
 class FreeMoments(NamedTuple):
-    """For each variable the moments of all variables, (d, d) and (d, d, d), over the rows that do not target it."""
+    """Moments of all variables, (g, d) and (g, d, d), over the rows that do not target the variables of each group.
+
+    Variables that are targets of the same regimes are free in the same rows: they are a group.
+    """
 
     mean: np.ndarray
     covariance: np.ndarray
+    groups: np.ndarray  # (d,) the group of each variable
     share: np.ndarray  # (d,) of all rows
 
     def of(self, variable: int) -> Moments:
         """Those for the regression of one variable."""
-        return Moments(self.mean[variable], self.covariance[variable])
+        group = self.groups[variable]
+        return Moments(self.mean[group], self.covariance[group])
 
 
 class LinearGaussian(NamedTuple):
@@ -99,20 +110,39 @@ def moments(values: np.ndarray, scaling: Scaling | None = None) -> Moments:
 def free_moments(table: Table, scaling: Scaling | None = None) -> FreeMoments | Moments:
     """The moments of a table for the regression of each variable; without interventions, the same for all.
 
-    Those of each regime are made once, and then put together.
+    Those of each regime are made once, and then put together. The rows of all regimes that leave a variable alone have
+    one mean: it follows from its parents with the same intercept in all of them, so that a shift that an intervention
+    made upstream says something about the slopes.
     """
     if table.regimes is None:
         return moments(table.values, scaling)
-    targets, counts = table.regimes.targets, table.regimes.counts
-    of_each = [moments(table.values[table.regimes.of_row == regime], scaling) for regime in np.flatnonzero(counts)]
-    means, covariances = np.array([part.mean for part in of_each]), np.array([part.covariance for part in of_each])
-    weights = (~targets * counts[:, None])[counts > 0].T.astype(np.float64)  # (d, regimes)
-    n_free = weights.sum(axis=1)
-    weights /= n_free[:, None]
+    present = np.flatnonzero(table.regimes.counts)
+    targets, counts = table.regimes.targets[present], table.regimes.counts[present]
+    of_each = [moments(table.values[table.regimes.of_row == regime], scaling) for regime in present]
+    groups = target_groups(targets)
+    _, first = np.unique(groups, return_index=True)
+    n_free = ~targets * counts[:, None]  # (regimes, d)
+    mean, covariance = _pooled(of_each, n_free[:, first].T)
+    _, (of_all,) = _pooled(of_each, counts[None])
+    return FreeMoments(mean, _at_least(covariance, of_all), groups, n_free.sum(axis=0) / counts.sum())
+
+
+def _pooled(parts: Sequence[Moments], n_rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Means (g, d) and covariances (g, d, d) of n_rows (g, parts) rows of each part."""
+    weights = n_rows / n_rows.sum(axis=1, keepdims=True)
+    means, covariances = np.array([part.mean for part in parts]), np.array([part.covariance for part in parts])
     mean = weights @ means
-    between = means[None] - mean[:, None]  # (d, regimes, d)
-    covariance = np.tensordot(weights, covariances, 1) + np.einsum("jr,jra,jrb->jab", weights, between, between)
-    return FreeMoments(mean, covariance, n_free / counts.sum())
+    between = means[None] - mean[:, None]  # (g, parts, d)
+    spread = (weights[..., None] * between).transpose(0, 2, 1) @ between
+    return mean, np.tensordot(weights, covariances, 1) + spread
+
+
+def _at_least(covariance: np.ndarray, of_all: np.ndarray) -> np.ndarray:
+    """The same (g, d, d) with some variance: a column may be constant in all rows that leave another one alone."""
+    diagonal = np.arange(len(of_all))
+    least = _LEAST_VARIANCE * np.diagonal(of_all)
+    covariance[:, diagonal, diagonal] = np.maximum(covariance[:, diagonal, diagonal], least)
+    return covariance
 
 
 def about_zero(data: Moments) -> Moments:
@@ -135,7 +165,9 @@ def least_squares(data: Moments | FreeMoments, adjacency: np.ndarray) -> LinearG
             weights[parents, j] = np.linalg.lstsq(correlation[np.ix_(parents, parents)], cross, rcond=None)[0]
             variance[j] -= cross @ weights[parents, j]
     weights *= deviation / deviation[:, None]
-    return LinearGaussian(data.mean - data.mean @ weights, weights, deviation * np.sqrt(np.maximum(variance, 1e-12)))
+    return LinearGaussian(
+        data.mean - data.mean @ weights, weights, deviation * np.sqrt(np.maximum(variance, _LEAST_VARIANCE))
+    )
 
 
 def _one_by_one(data: FreeMoments, adjacency: np.ndarray) -> LinearGaussian:
