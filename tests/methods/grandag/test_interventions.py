@@ -73,6 +73,7 @@ def test_imperfect_interventions_tell_directions():
     regimes = linear("imperfect")
     model = fast(refine=True).fit(regimes.data, interventions=list(regimes.interventions), kind="imperfect")
     assert shd(regimes.adjacency, model.adjacency_) <= 1
+    assert any(note.startswith("There were 5 further networks") for note in model.notes_)
 
 
 @KINDS
