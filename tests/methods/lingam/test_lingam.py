@@ -247,6 +247,20 @@ def test_gaussian_noise_is_a_reason_to_doubt(algorithm):
     assert "Gaussian noise" not in kinds
 
 
+@each_algorithm
+@pytest.mark.parametrize("power", [2, 3])
+def test_curved_relations_are_a_reason_to_doubt(algorithm, power, rng):
+    cause, noise, other = rng.exponential(size=(3, 500)) - 1
+    straight = pd.DataFrame({"cause": cause, "effect": cause + 0.5 * noise, "other": other})
+    kinds = [concern.kind for concern in LiNGAM(algorithm=algorithm).fit(straight).warnings_]
+    assert "curved relations" not in kinds
+    curved = straight.assign(effect=lambda table: table["effect"] + np.sign(cause) * np.abs(cause) ** power)
+    concerns = LiNGAM(algorithm=algorithm).fit(curved).warnings_
+    (concern,) = (concern for concern in concerns if concern.kind == "curved relations")
+    assert set(concern.variables) == {"cause", "effect"}
+    assert "no straight lines" in concern.message
+
+
 @pytest.mark.filterwarnings("ignore:Columns .* hold the same numbers")
 def test_columns_that_follow_from_others(rng):
     values = rng.uniform(size=(300, 3))
