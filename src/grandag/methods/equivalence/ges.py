@@ -105,7 +105,11 @@ def learn(
     """The class with the best BIC that the greedy search finds, and the regressions of one of its DAGs."""
     if is_mixed(table.kinds):
         if not config.intercept:
-            raise ParameterError("intercept", f"must be True for a table with labels or counts: {_labelled(table)}.")
+            raise ParameterError(
+                "intercept",
+                f"must be True for a table with labels or counts: {_labelled(table)}. The preset 'paper' has False: "
+                "use the default, or give intercept=True with it; kinds='*=continuous' takes codes for numbers.",
+            )
         mixed = search_class(CachedScore(MixedScore(table, config.penalty)), table.names, knowledge, config, listener)
         return replace(mixed, conditionals=family_conditionals(table, mixed.dag), notes=(_MIXED, *mixed.notes))
     data = moments(table.values)
