@@ -35,6 +35,8 @@ def test_test_of_two_binary_columns_is_pearsons():
     counts = np.array([[((a == i) & (b == j)).sum() for j in range(2)] for i in range(2)])
     expected = chi2_contingency(counts, correction=False).pvalue
     assert MixedTests(table).p_value(0, 1, ()) == pytest.approx(expected, rel=1e-2)
+    by_ratios = chi2_contingency(counts, correction=False, lambda_="log-likelihood").pvalue
+    assert MixedTests(table, by_ratios=True).p_value(0, 1, ()) == pytest.approx(by_ratios, rel=1e-2)
     assert MixedTests(table).p_value(1, 0, ()) == MixedTests(table).p_value(0, 1, ())
 
 
@@ -49,6 +51,13 @@ def test_level_of_the_tests_given_a_cause():
         table = Table(np.column_stack([x, b, k]), ("x", "b", "k"), True, kinds=("continuous", "binary", "count"))
         rejected += MixedTests(table).p_value(1, 2, (0,)) < 0.05
     assert rejected <= 8  # 99 % of binomial draws with 60 trials and 0.05
+
+
+def test_likelihood_ratios_decide_as_scores_do():
+    table = collider()
+    by_score, by_ratio = (PC(mixed_test=test).fit(table) for test in ("score", "likelihood-ratio"))
+    np.testing.assert_array_equal(by_score.adjacency_, by_ratio.adjacency_)
+    assert (by_score.p_values_ != by_ratio.p_values_).any()
 
 
 def test_score_of_a_label_given_a_label_is_that_of_the_counts():

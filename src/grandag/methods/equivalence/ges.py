@@ -148,7 +148,11 @@ def _gaussian_score(
 def _learn_mixed(table: Table, knowledge: Masks, config: GesConfig, listener: Listener | None) -> Learned:
     """The same with additive regressions."""
     if not config.intercept:
-        raise ParameterError("intercept", f"must be True for a table with labels or counts: {_labelled(table)}.")
+        raise ParameterError(
+            "intercept",
+            f"must be True for a table with labels or counts: {_labelled(table)}. The preset 'paper' has False: "
+            "use the default, or give intercept=True with it; kinds='*=continuous' takes codes for numbers.",
+        )
     groups, parts = free_parts(table)
     scores = [MixedScore(part, config.penalty, len(table.values)) for part in parts]
     found = search_class(CachedScore(*scores, groups=groups), table.names, knowledge, config, listener, groups)

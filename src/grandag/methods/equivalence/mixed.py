@@ -2,7 +2,9 @@
 
 Two columns are independent given others if neither regression needs the other column. Rao's score test asks that of the
 regression without it: it is the likelihood-ratio test to first order, chi-squared, and takes one fit for all columns
-that might be added. With p_1 and p_2 of the two directions, which test one hypothesis,
+that might be added. The likelihood-ratio test itself takes one more fit for each of them: 2 (log L_1 - log L_0), with
+the effective degrees of freedom that the column brings, one at least. With p_1 and p_2 of the two directions, which
+test one hypothesis,
 
     p = min(2 min(p_1, p_2), max(p_1, p_2))
 
@@ -44,14 +46,20 @@ _LARGEST_Z = 37.0
 class MixedTests:
     """Tests of independence between columns of any kind."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, *, by_ratios: bool = False) -> None:
+        """By likelihood ratios, or by scores."""
         self.n_variables = len(table.names)
         self._regressions = LikelihoodTable(table.values, table.kinds)
         self._p_values: dict[tuple[int, tuple[int, ...]], dict[int, float]] = {}
+        self._fits: dict[tuple[int, tuple[int, ...]], tuple[float, float]] = {}
+        self._by_ratios = by_ratios
 
     def p_value(self, first: int, second: int, given: tuple[int, ...]) -> float:
         """Of the independence of two columns given others."""
-        p_1, p_2 = self._one_way(first, given)[second], self._one_way(second, given)[first]
+        if self._by_ratios:
+            p_1, p_2 = self._ratio(first, second, given), self._ratio(second, first, given)
+        else:
+            p_1, p_2 = self._one_way(first, given)[second], self._one_way(second, given)[first]
         return min(2 * min(p_1, p_2), max(p_1, p_2))
 
     def z(self, first: int, second: int, given: tuple[int, ...]) -> float:
@@ -66,6 +74,20 @@ class MixedTests:
             others = set(range(self.n_variables)) - {target, *given}
             self._p_values[key] = {other: _p_value(fit, other) for other in sorted(others)}
         return self._p_values[key]
+
+    def _ratio(self, target: int, other: int, given: tuple[int, ...]) -> float:
+        """The likelihood-ratio test of one more column in the regression of another on the given ones."""
+        before, edf_before = self._fit(target, given)
+        after, edf_after = self._fit(target, tuple(sorted((*given, other))))
+        return float(chi2.sf(max(2 * (after - before), 0.0), max(edf_after - edf_before, 1.0)))
+
+    def _fit(self, target: int, parents: tuple[int, ...]) -> tuple[float, float]:
+        """log L and the effective degrees of freedom of a regression."""
+        key = target, parents
+        if key not in self._fits:
+            fit = self._regressions.regress(target, parents)
+            self._fits[key] = fit.log_likelihood, fit.total_edf
+        return self._fits[key]
 
     def test_pairs(
         self,
