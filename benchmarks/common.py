@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import resource
 import time
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from grandag.progress import Progress
 from grandag.simulate.files import simulate
+from grandag.version import __version__
 
 REFERENCE_GFLOPS = 94.0
 """Single-thread float32 matrix multiplication of the machine that targets in CPU seconds are stated for."""
@@ -49,6 +51,26 @@ class StageClock:
         now = time.process_time()
         self.seconds[progress.stage] = self.seconds.get(progress.stage, 0.0) + now - self.last
         self.last = now
+
+
+class Store:
+    """Results of this version by what was computed, kept in a file, line by line, if there is one."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path, self.known = path, dict[str, dict[str, Any]]()
+        if path is not None and path.exists():
+            for line in path.read_text(encoding="utf-8").splitlines():
+                self.known.update(json.loads(line))
+
+    def get(self, name: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """A result, computed if it is not known."""
+        key = f"{__version__} {name}"
+        if key not in self.known:
+            self.known[key] = compute()
+            if self.path is not None:
+                with self.path.open("a", encoding="utf-8") as stream:
+                    stream.write(json.dumps({key: self.known[key]}) + "\n")
+        return self.known[key]
 
 
 class JudgedEdge(NamedTuple):

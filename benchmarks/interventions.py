@@ -20,7 +20,6 @@ with slope 0.25, all weights N(0, 1). NN: of one of 20 tanh that also read the n
 from __future__ import annotations
 
 import argparse
-import json
 import time
 import warnings
 from collections.abc import Callable
@@ -31,13 +30,13 @@ import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
+from common import Store
 from grandag.graph import topological_order
 from grandag.methods.registry import METHODS, build
 from grandag.metrics import shd, shd_cpdag, sid, sid_bounds
 from grandag.parameters import parameters_of
 from grandag.simulate import draw_regimes, erdos_renyi
 from grandag.simulate.files import simulate
-from grandag.version import __version__
 
 N_ROWS = 1000
 DCDI_ROWS = 10_000
@@ -115,24 +114,9 @@ def _leaky(x: np.ndarray) -> np.ndarray:
     return np.where(x > 0, x, 0.25 * x)
 
 
-class Store:
-    """Results of this version by what was computed."""
-
-    def __init__(self, path: Path | None) -> None:
-        self.path, self.known = path, dict[str, dict[str, Any]]()
-        if path is not None and path.exists():
-            for line in path.read_text(encoding="utf-8").splitlines():
-                self.known.update(json.loads(line))
-
-    def get(self, function: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
-        """A result, computed if it is not known."""
-        key = " ".join(map(str, (__version__, function.__name__, *arguments)))
-        if key not in self.known:
-            self.known[key] = function(*arguments)
-            if self.path is not None:
-                with self.path.open("a", encoding="utf-8") as stream:
-                    stream.write(json.dumps({key: self.known[key]}) + "\n")
-        return self.known[key]
+def known(store: Store, function: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
+    """What a function returns, if it is not in the store."""
+    return store.get(" ".join(map(str, (function.__name__, *arguments))), lambda: function(*arguments))
 
 
 def cell(results: list[dict[str, Any]]) -> str:
@@ -155,7 +139,7 @@ def grid(store: Store, options: argparse.Namespace) -> None:
                             continue
                         cells = [
                             cell([
-                                store.get(judge_simulated, method, kind, d, density, share,
+                                known(store, judge_simulated, method, kind, d, density, share,
                                           interventions if share else "perfect", seed)
                                 for seed in range(1, options.sets + 1)
                             ])
@@ -169,7 +153,7 @@ def dcdi(store: Store, n_sets: int) -> None:
     print("\n| mechanisms | interventions | ours: SHD / SID | DCDI: SHD |\n|---|---|---|---|")
     for mechanism in ("linear", "anm", "nn"):
         for place, has_interventions in enumerate((True, False)):
-            found = [store.get(judge_dcdi, mechanism, has_interventions, seed) for seed in range(1, n_sets + 1)]
+            found = [known(store, judge_dcdi, mechanism, has_interventions, seed) for seed in range(1, n_sets + 1)]
             theirs = PUBLISHED[mechanism][place] if mechanism in PUBLISHED else ""
             print(
                 f"| {mechanism} | {'perfect' if has_interventions else 'none'} | {cell(found)} | {theirs} |", flush=True

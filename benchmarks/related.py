@@ -12,7 +12,6 @@ defaults. With --store, results are kept in a file, line by line, and what is th
 from __future__ import annotations
 
 import argparse
-import json
 import time
 import warnings
 from pathlib import Path
@@ -21,11 +20,11 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from common import Store
 from grandag.methods.registry import METHODS, build
 from grandag.metrics import shd, shd_cpdag, sid, sid_bounds
 from grandag.parameters import parameters_of
 from grandag.simulate.files import simulate
-from grandag.version import __version__
 
 KINDS = ("gauss-anm", "lin", "lin-uniform", "lin-laplace", "lin-exponential")
 COMPARED = (
@@ -67,24 +66,9 @@ def warm_up(methods: list[str]) -> None:
         judge(method, "lin", 4, 0)
 
 
-class Store:
-    """Results by method, kind, nodes and seed, of this version."""
-
-    def __init__(self, path: Path | None) -> None:
-        self.path, self.known = path, dict[str, dict[str, Any]]()
-        if path is not None and path.exists():
-            for line in path.read_text(encoding="utf-8").splitlines():
-                self.known.update(json.loads(line))
-
-    def get(self, method: str, kind: str, d: int, seed: int) -> dict[str, Any]:
-        """A result, computed if it is not known."""
-        key = f"{__version__} {method} {kind} {d} {seed}"
-        if key not in self.known:
-            self.known[key] = judge(method, kind, d, seed)
-            if self.path is not None:
-                with self.path.open("a", encoding="utf-8") as stream:
-                    stream.write(json.dumps({key: self.known[key]}) + "\n")
-        return self.known[key]
+def known(store: Store, method: str, kind: str, d: int, seed: int) -> dict[str, Any]:
+    """The same, if it is not in the store."""
+    return store.get(f"{method} {kind} {d} {seed}", lambda: judge(method, kind, d, seed))
 
 
 def cell(results: list[dict[str, Any]]) -> str:
@@ -113,7 +97,7 @@ def main() -> None:
                 if d > MOST_NODES.get(method, d):
                     continue
                 cells = [
-                    cell([store.get(method, kind, d, seed) for seed in range(1, options.sets + 1)])
+                    cell([known(store, method, kind, d, seed) for seed in range(1, options.sets + 1)])
                     for kind in options.kinds
                 ]
                 print(f"| {method} | {' | '.join(cells)} |", flush=True)

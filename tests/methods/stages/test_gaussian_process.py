@@ -111,3 +111,22 @@ def test_threads_change_nothing(rng):
     one, two = (fit_processes(as_table(rows), CHAIN, np.random.default_rng(1), n_threads) for n_threads in (1, 2))
     np.testing.assert_array_equal(one.left_out, two.left_out)
     np.testing.assert_array_equal(one.conditionals[2].weights, two.conditionals[2].weights)
+
+
+def test_under_interventions_each_variable_is_fitted_to_the_rows_that_leave_it_alone(rng):
+    """In the rows that set x1 it says nothing about its own conditional, and all there is to say about that of x2."""
+    values = rng.normal(size=(300, 3))
+    values[:, 1] = np.where(np.arange(300) < 200, np.sin(values[:, 0]), 3.0) + 0.2 * values[:, 1]
+    values[:, 2] = values[:, 1] + 0.2 * values[:, 2]
+    adjacency = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], dtype=bool)
+    table = as_table(values, interventions=[""] * 200 + ["X1"] * 100)
+    fits = [fit_processes(table, adjacency, np.random.default_rng(1), n) for n in (1, 2)]
+    np.testing.assert_array_equal(fits[0].left_out, fits[1].left_out)
+    found = fits[0]
+    np.testing.assert_array_equal(np.isnan(found.left_out), ~table.regimes.free[found.rows])
+    alone = fit_processes(as_table(values[:200]), adjacency, np.random.default_rng(1), 1)
+    grid = np.linspace(-2, 2, 9)[:, None]
+    own, other = (fit.conditionals[1].given(grid) for fit in (found, alone))
+    np.testing.assert_allclose(own.mean, other.mean, atol=0.02)
+    np.testing.assert_allclose(own.scale, other.scale, rtol=0.05)
+    assert found.conditionals[2].given(np.array([[3.0]])).scale[0] < 0.3

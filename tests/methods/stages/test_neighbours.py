@@ -11,6 +11,7 @@ from grandag.methods.stages.neighbours import (
     neighbours,
     select_neighbours,
 )
+from grandag.methods.stages.screen import dependence
 
 
 @pytest.fixture
@@ -239,3 +240,27 @@ def test_screening_takes_labels_as_a_whole(labelled):
     mask = neighbours(values, config, np.random.default_rng(0), groups=groups)
     assert mask[4, 1]
     assert (mask.sum(axis=0) <= 1).all()
+
+
+@pytest.mark.parametrize("trees", IMPLEMENTATIONS)
+def test_trees_of_a_variable_see_the_rows_that_leave_it_alone(rng, trees):
+    """Where it was set, it follows another variable; that one is no candidate, nor a candidate of the screen."""
+    values, are_free = rng.normal(size=(300, 5)), np.ones((300, 5), dtype=bool)
+    are_free[::3, 4] = False
+    values[:, 4] = np.where(are_free[:, 4], values[:, 0], 3 * values[:, 1]) + 0.1 * values[:, 4]
+    config = NeighboursConfig(n_trees=50)
+    mask = neighbours(values, config, rng, are_free=are_free, trees=trees)
+    assert mask[0, 4] and not mask[1, 4]
+    assert neighbours(values, config, rng, trees=trees)[1, 4]
+
+
+def test_screening_sees_the_rows_that_leave_a_variable_alone(rng):
+    values, are_free = rng.normal(size=(600, 4)), np.ones((600, 4), dtype=bool)
+    are_free[::3, 3] = False
+    values[:, 3] = np.where(are_free[:, 3], values[:, 0], 9 * values[:, 1]) + 0.1 * values[:, 3]
+    strength, pooled = dependence(values, are_free), dependence(values)
+    assert strength[0, 3] > 10 * strength[1, 3]
+    assert pooled[1, 3] > pooled[0, 3]
+    alone = dependence(values[are_free[:, 3]])
+    np.testing.assert_allclose(strength[:3, 3], alone[:3, 3], rtol=0.2)  # bins are those of all rows
+    np.testing.assert_allclose(strength[:, :3], pooled[:, :3], rtol=1e-5)

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from grandag.gam import SplineTable
+from grandag.gam import LikelihoodTable, SplineTable
 from grandag.methods.stages.prune import prune
+from grandag.table import as_table
 from tests import reference
 from tests.conftest import SHARED, nonlinear_chain
 
@@ -87,3 +88,44 @@ def test_blocks_of_rows_give_the_same(rng, complete, monkeypatch):
     in_blocks = regression._designs
     monkeypatch.setattr(regression, "_designs", lambda bases, values: in_blocks(bases, values, block=257))
     np.testing.assert_allclose(prune(SplineTable(values), complete).p_values, whole.p_values, rtol=1e-5)
+
+
+@pytest.fixture
+def changed(rng):
+    """x2 depends on x0; in the last third of the rows it was changed, and depends on x1 instead."""
+    values = rng.normal(size=(600, 3))
+    values[:, 2] = np.where(np.arange(600) < 400, values[:, 0], 2 * values[:, 1]) + 0.3 * values[:, 2]
+    return values, [""] * 400 + ["X2"] * 200
+
+
+BOTH = np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], dtype=bool)
+
+
+@pytest.mark.parametrize("kinds", [None, ("continuous", "continuous", "heavy-tailed")])
+def test_perfect_interventions_leave_their_rows_out(changed, kinds):
+    values, targets = changed
+    table = as_table(values, interventions=targets)
+    regressions = SplineTable(table) if kinds is None else LikelihoodTable(table, kinds)
+    pruned = prune(regressions, BOTH)
+    np.testing.assert_array_equal(np.argwhere(pruned.adjacency), [[0, 2]])
+    alone = values[:400]
+    own = SplineTable(alone) if kinds is None else LikelihoodTable(alone, kinds)
+    np.testing.assert_allclose(pruned.p_values[:2, 2], prune(own, BOTH).p_values[:2, 2], rtol=0.2, atol=1e-12)
+
+
+@pytest.mark.parametrize("kinds", [None, ("continuous", "continuous", "heavy-tailed")])
+def test_after_imperfect_interventions_a_parent_stays_that_matters_in_any_regime(changed, kinds):
+    values, targets = changed
+    table = as_table(values, interventions=targets, intervention_kind="imperfect")
+    regressions = SplineTable(table) if kinds is None else LikelihoodTable(table, kinds)
+    pruned = prune(regressions, BOTH)
+    np.testing.assert_array_equal(np.argwhere(pruned.adjacency), [[0, 2], [1, 2]])
+    unrelated = values.copy()
+    unrelated[:, :2] = values[::-1, :2]
+    table = as_table(unrelated, interventions=targets, intervention_kind="imperfect")
+    tests = prune(SplineTable(table), BOTH, cutoff=1.0).p_values[:2, 2]
+    free, own = (
+        SplineTable(table).regress(2, [0, 1], regimes=np.array(regimes)).p_values()
+        for regimes in ([True, False], [False, True])
+    )
+    np.testing.assert_allclose(tests, np.minimum(2 * np.minimum(free, own), 1))

@@ -316,7 +316,12 @@ def learn(
     strong = trained.networks.mask & (trained.A_phi >= config.weight_threshold)
     break_cycles = threshold if config.threshold_all else without_cycles
     thresholded = break_cycles(jacobian, strong, knowledge.required)
-    notes = [*data.notes, *selected.notes, *_row_notes("The expected Jacobian is", jacobian_rows, data.n_rows)]
+    notes = [
+        *data.notes,
+        *_regime_notes(data.regimes),
+        *selected.notes,
+        *_row_notes("The expected Jacobian is", jacobian_rows, data.n_rows),
+    ]
     edges = final_edges(table, thresholded, jacobian, knowledge, config, refine_rng, listener)
     model = _Model()
     if config.retrain and config.has_processes(encoding.densities):
@@ -368,6 +373,16 @@ def _without_regimes(rows: np.ndarray, regimes: Regimes | None) -> tuple[np.ndar
         return rows, None
     are_free = ~regimes.targets[rows[:, -1].astype(int)] if regimes.kind == "perfect" else None
     return rows[:, :-1], are_free
+
+
+def _regime_notes(regimes: Regimes | None) -> tuple[str, ...]:
+    if regimes is None or regimes.kind == "perfect":
+        return ()
+    n_networks = int((regimes.targets & (regimes.counts > 0)[:, None]).sum())
+    return (
+        f"There were {n_networks:,} further networks, one per target and regime; the conditionals of the model are "
+        "those of the rows that leave a variable alone.",
+    )
 
 
 def _groups(encoding: Encoding) -> Groups | None:
