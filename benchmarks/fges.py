@@ -1,9 +1,13 @@
 """GES at the scale of FGES (Ramsey et al. 2017): CPU seconds, memory, and how much of the true graph is found.
 
     python benchmarks/fges.py [--sizes 50 1000 5000] [--edges-per-node 2] [--penalty 1 2]
+    python benchmarks/fges.py --threads [--sizes 1000] [--rows 100000]
 
 Linear Gaussian tables of 1,000 rows; each line is a process of its own, so that its memory is its own. At up to 100
 nodes the graph is compared with that of `ges`, which has no limit on edges per variable.
+
+`--threads` instead compares one thread with all cores: the covariance matrix, which threads share,
+the effect edges at the start of the search, scored in a pool of threads as an experiment, and the whole fit.
 """
 
 from __future__ import annotations
@@ -14,10 +18,19 @@ import subprocess
 import sys
 import time
 import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+from joblib import effective_n_jobs
 
+from grandag.blas import one_blas_thread
+from grandag.methods.equivalence.class_state import ClassState
+from grandag.methods.equivalence.ges import GaussianScore
+from grandag.methods.equivalence.local_score import CachedScore
+from grandag.methods.equivalence.operators import PHASES, Limits
 from grandag.methods.registry import build
+from grandag.methods.stages.linear_gaussian import Moments, moments
 
 SLOW, MEMORY = 180, 8
 """Targets: CPU seconds at 1,000 nodes, and gigabytes at 5,000."""
@@ -60,6 +73,57 @@ def run_one(d: int, edges_per_node: int, penalty: float) -> None:
     print(text, flush=True)
 
 
+def wall_and_cpu(function: Callable[[], object]) -> tuple[float, float]:
+    """Seconds of the clock and of all threads."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    function()
+    return time.perf_counter() - wall, time.process_time() - cpu
+
+
+def effect_edges(values: np.ndarray, n_threads: int) -> None:
+    """The operators of all variables of an empty graph, as the search asks for them at its start."""
+    d = values.shape[1]
+    allowed, nothing = ~np.eye(d, dtype=bool), np.zeros((d, d), dtype=bool)
+    score = CachedScore(GaussianScore(Moments(np.zeros(d), np.corrcoef(values, rowvar=False)), len(values)))
+    kind, state = PHASES["forward"](score, allowed, nothing, Limits(d, d)), ClassState(nothing, allowed)
+    shares = np.array_split(np.arange(d), 8 * n_threads)
+
+    def ask(share: np.ndarray) -> None:
+        for y in share.tolist():
+            next(kind.operators(state, y), None)
+
+    times = []
+    for _ in range(3):
+        if n_threads == 1:
+            times.append(wall_and_cpu(lambda: [ask(share) for share in shares]))
+        else:
+            with ThreadPoolExecutor(n_threads) as pool:
+                times.append(wall_and_cpu(lambda pool=pool: list(pool.map(ask, shares))))
+    print(f"| effect edges | {n_threads} | {min(wall for wall, _ in times):.2f} | {min(cpu for _, cpu in times):.2f} |")
+
+
+def compare_threads(d: int, edges_per_node: int, n_rows: int) -> None:
+    """One thread and all cores; the least of three times."""
+    warnings.simplefilter("ignore")
+    values, _ = linear_table(d, edges_per_node * d, n_rows, seed=1)
+    build("fges", {}).fit(values[:, :5])  # compiles
+    n_cores = int(effective_n_jobs(-1))
+    print(f"{d:,} variables, {n_rows:,} rows, {n_cores} cores\n\n| | threads | wall s | CPU s |\n|---|---|---|---|")
+    for n_threads in (1, n_cores):
+        with one_blas_thread():
+            times = [wall_and_cpu(lambda n=n_threads: moments(values, n_threads=n)) for _ in range(3)]
+        print(f"| covariance | {n_threads} | {min(wall for wall, _ in times):.2f} | {min(c for _, c in times):.2f} |")
+    for n_threads in (1, n_cores):
+        effect_edges(values, n_threads)
+    graphs = []
+    for n_threads in (1, n_cores):
+        model = build("fges", {"penalty": 2, "n_jobs": n_threads})
+        wall, cpu = wall_and_cpu(lambda model=model: model.fit(values))
+        graphs.append(model.strength_)
+        print(f"| whole fit | {n_threads} | {wall:.2f} | {cpu:.2f} |")
+    print(f"\nequal to the bit: {np.array_equal(*graphs)}", flush=True)
+
+
 def main() -> None:
     """A table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -67,7 +131,13 @@ def main() -> None:
     parser.add_argument("--edges-per-node", type=int, default=2)
     parser.add_argument("--penalty", type=float, nargs="+", default=[1.0, 2.0])
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--threads", action="store_true", help="compare one thread with all cores")
+    parser.add_argument("--rows", type=int, default=100_000, help="with --threads")
     options = parser.parse_args()
+    if options.threads:
+        for d in options.sizes:
+            compare_threads(d, options.edges_per_node, options.rows)
+        return
     if options.one:
         run_one(options.sizes[0], options.edges_per_node, options.penalty[0])
         return

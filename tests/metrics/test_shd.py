@@ -61,7 +61,7 @@ def test_shd_cpdag_compares_classes(truth, estimate):
 @given(dags(5, 5), dags(5, 5))
 def test_shd_cpdag_forgets_what_only_interventions_tell(truth, estimate):
     """Else a graph with more of the true directions would be further away."""
-    essential = interventional_essential_graph(estimate, np.eye(5, k=-1, dtype=bool))  # none; 0; 1; ...
+    essential = interventional_essential_graph(estimate, np.eye(2, 5, k=-1, dtype=bool))  # none; 0
     assert shd_cpdag(truth, essential) == shd_cpdag(truth, estimate)
 
 

@@ -59,3 +59,15 @@ def test_loss_of_notears_is_that_of_the_rows(table, rng):
     step = 1e-6 * rng.normal(size=(3, 3))
     slope = (loss(W + step, S)[0] - loss(W - step, S)[0]) / 2
     assert slope == pytest.approx(float((gradient * step).sum()), rel=1e-6)
+
+
+@pytest.mark.parametrize("d", [5, 12, 21])
+def test_threads_share_pieces_of_the_matrix(d, rng, monkeypatch):
+    """The same to the bit for any number of threads, and what numpy says."""
+    monkeypatch.setattr("grandag.methods.stages.linear_gaussian._PIECE", 8)
+    values = rng.normal(3, 2, size=(9000, d)) @ rng.normal(size=(d, d))  # more than one block of rows
+    one, *others = (moments(values, n_threads=n) for n in (1, 2, 5))
+    np.testing.assert_allclose(one.covariance, np.cov(values, rowvar=False, bias=True))
+    np.testing.assert_array_equal(one.covariance, one.covariance.T)
+    for other in others:
+        np.testing.assert_array_equal(other.covariance, one.covariance)

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from grandag.evidence import is_mixed
 from grandag.knowledge import Masks
@@ -39,7 +40,7 @@ from grandag.methods.stages.linear_gaussian import (
     free_moments,
     least_squares,
 )
-from grandag.parameters import ParameterError, PowerOfTen, boolean, number, parameter
+from grandag.parameters import ParameterError, PowerOfTen, boolean, n_jobs, number, parameter
 from grandag.progress import Listener
 from grandag.table import KINDS, Table
 
@@ -103,6 +104,12 @@ class GesConfig(SearchConfig):
         source="R's pcalg of that time (docs/equivalence.md)",
         paper=False,
     )
+    n_jobs: int | None = parameter(
+        -1,
+        n_jobs,
+        "Number of threads for the covariance matrix of more than 512 variables, -1 for all cores. Results do not "
+        "depend on it.",
+    )
 
 
 def learn(
@@ -116,7 +123,7 @@ def learn(
     """The class with the best BIC that the greedy search finds, and the regressions of one of its DAGs."""
     if is_mixed(table.kinds):
         return _learn_mixed(table, knowledge, config, listener)
-    data = free_moments(table)
+    data = free_moments(table, n_threads=int(effective_n_jobs(config.n_jobs)))
     score, groups = _gaussian_score(table, data, config)
     found = search_class(score, table.names, knowledge, config, listener, groups)
     return replace(found, conditionals=least_squares(data, found.dag).conditionals(found.dag))

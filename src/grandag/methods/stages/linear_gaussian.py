@@ -9,11 +9,14 @@ interventions, each variable has moments of its own: those of the rows that do n
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 import numpy as np
 
+from grandag.blas import one_blas_thread
 from grandag.distributions import Gaussian
 from grandag.graph import target_groups
 from grandag.table import Scaling, Table
@@ -29,6 +32,9 @@ __all__ = [
     "moments",
 ]
 
+
+_PIECE = 512
+"""Rows and columns of a piece of X'X: a few hundred are enough for all of a core's speed."""
 
 _LEAST_VARIANCE = 1e-12
 """Part of a column's variance in all rows that it has at least in some of them, and that a regression leaves."""
@@ -96,18 +102,49 @@ class LinearConditional:
         return self.weights.shape == (n_parents,) and self.scale > 0
 
 
-def moments(values: np.ndarray, scaling: Scaling | None = None) -> Moments:
-    """Mean and covariance of the columns of a table, scaled if asked for, in blocks of rows: no copy of it is made."""
+def moments(values: np.ndarray, scaling: Scaling | None = None, n_threads: int = 1) -> Moments:
+    """Mean and covariance of the columns of a table, scaled if asked for, in blocks of rows: no copy of it is made.
+
+    Threads share the matrix in pieces that do not depend on their number, and so do not the results.
+    """
     scaling = Scaling.identity(values.shape[1]) if scaling is None else scaling
     mean = np.sum([block.sum(axis=0) for block in scaling.blocks(values)], axis=0) / len(values)
     total = np.zeros((values.shape[1],) * 2)
     for block in scaling.blocks(values):
-        centred = block - mean
-        total += centred.T @ centred
+        _add_products(total, block - mean, n_threads)
+    for rows, columns in _pieces(len(total)):
+        if rows != columns:
+            total[columns, rows] = total[rows, columns].T
     return Moments(mean, total / len(values))
 
 
-def free_moments(table: Table, scaling: Scaling | None = None) -> FreeMoments | Moments:
+def _pieces(d: int) -> list[tuple[slice, slice]]:
+    """Rows and columns of a (d, d) matrix, in pieces on and above the diagonal."""
+    parts = [slice(start, min(start + _PIECE, d)) for start in range(0, d, _PIECE)]
+    return list(combinations_with_replacement(parts, 2))
+
+
+def _add_products(total: np.ndarray, centred: np.ndarray, n_threads: int) -> None:
+    """Add the pieces of X'X."""
+
+    def add(piece: tuple[slice, slice]) -> None:
+        rows, columns = piece
+        total[piece] += centred[:, rows].T @ centred[:, columns]
+
+    def add_alone(piece: tuple[slice, slice]) -> None:
+        with one_blas_thread():
+            add(piece)
+
+    pieces = _pieces(len(total))
+    if n_threads == 1 or len(pieces) == 1:
+        for piece in pieces:
+            add(piece)
+        return
+    with ThreadPoolExecutor(n_threads, thread_name_prefix="grandag") as pool:
+        list(pool.map(add_alone, pieces))
+
+
+def free_moments(table: Table, scaling: Scaling | None = None, n_threads: int = 1) -> FreeMoments | Moments:
     """The moments of a table for the regression of each variable; without interventions, the same for all.
 
     Those of each regime are made once, and then put together. The rows of all regimes that leave a variable alone have
@@ -115,10 +152,10 @@ def free_moments(table: Table, scaling: Scaling | None = None) -> FreeMoments | 
     made upstream says something about the slopes.
     """
     if table.regimes is None:
-        return moments(table.values, scaling)
+        return moments(table.values, scaling, n_threads)
     present = np.flatnonzero(table.regimes.counts)
     targets, counts = table.regimes.targets[present], table.regimes.counts[present]
-    of_each = [moments(table.values[table.regimes.of_row == regime], scaling) for regime in present]
+    of_each = [moments(table.values[table.regimes.of_row == regime], scaling, n_threads) for regime in present]
     groups = target_groups(targets)
     _, first = np.unique(groups, return_index=True)
     n_free = ~targets * counts[:, None]  # (regimes, d)
