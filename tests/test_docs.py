@@ -113,15 +113,18 @@ def test_the_command_of_the_readme_writes_what_it_says(tmp_path):
         "cam",
         "confidence",
         "equivalence",
+        "exact",
         "generalised_score",
         "hyperparameters",
         "index",
         "interoperability",
         "kinds",
+        "lingam",
         "many_rows",
         "method",
         "reports",
         "reproducing",
+        "shared_networks",
     ],
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")
