@@ -53,26 +53,6 @@ class StageClock:
         self.last = now
 
 
-class Store:
-    """Results of this version by what was computed, kept in a file, line by line, if there is one."""
-
-    def __init__(self, path: Path | None) -> None:
-        self.path, self.known = path, dict[str, dict[str, Any]]()
-        if path is not None and path.exists():
-            for line in path.read_text(encoding="utf-8").splitlines():
-                self.known.update(json.loads(line))
-
-    def get(self, name: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """A result, computed if it is not known."""
-        key = f"{__version__} {name}"
-        if key not in self.known:
-            self.known[key] = compute()
-            if self.path is not None:
-                with self.path.open("a", encoding="utf-8") as stream:
-                    stream.write(json.dumps({key: self.known[key]}) + "\n")
-        return self.known[key]
-
-
 class JudgedEdge(NamedTuple):
     """An edge of a refined graph: its evidence in nats, and whether the truth has it so, or at all."""
 

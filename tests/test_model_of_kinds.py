@@ -229,7 +229,7 @@ def test_new_rows_must_have_known_labels(model, rows):
 
 
 def test_bars_of_labels(model, rows):
-    values = model._values(rows, "error")[0]
+    values = model._rows(rows, "error").values
     of_city = label_effect(model, values, 1, 4)
     assert of_city.places == ("Bonn", "Oslo", "Rome")
     np.testing.assert_allclose(of_city.height[:, 0], OF_CITY)

@@ -78,7 +78,7 @@ def check_interventions(
         >>> regimes = simulate.draw_regimes(scenario, random_state=1)
         >>> found = check_interventions(CAM(), regimes.data, regimes.interventions, n_jobs=1)
         >>> errors_by_regime(found)[["regime", "variables"]].values.tolist()[:2]
-        [['X1', 3], ['X3', 3]]
+        [['X0', 3], ['X1', 3]]
     """
     check_parameters({"n_jobs": n_jobs}, {"n_jobs": n_jobs_rule})
     table = as_table(

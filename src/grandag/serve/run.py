@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from grandag import datasets
 from grandag.serve.jobs import Jobs
 from grandag.serve.workspace import Workspace, WorkspaceError
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp
-
     from grandag.serve.server import Workbench
 
 __all__ = ["opened", "serve"]

@@ -49,7 +49,7 @@ def test_the_rows_of_a_part_are_in_random_order(table, rng):
 
 
 def test_with_rows_held_out_by_the_user_all_others_are_trained_on(table, rng):
-    data = prepare(table, encoding(table, standardise=False), DataConfig(), rng, np.ones((20, 2)))
+    data = prepare(table, encoding(table, standardise=False), DataConfig(), rng, as_table(np.ones((20, 2))))
     found = {number for _ in range(60) for number in numbers(data.pool.others(), data.encoding.scaling)}
     assert found == set(range(N))
     assert (data.n_rows, data.held_out.shape) == (N, (20, 2))

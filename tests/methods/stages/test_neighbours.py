@@ -233,7 +233,7 @@ def test_screening_takes_labels_as_a_whole(labelled):
     """Of five others, trees see two: those that the variable depends on by any of its indicators."""
     values, groups = labelled
     config = NeighboursConfig(n_trees=60, max_neighbours=1)
-    inputs = module._inputs(values, groups, config)
+    inputs = module._inputs(values, groups, config, None)
     assert {*inputs[1].tolist()} >= {1, 4, 5, 6}
     assert {0, 1, 5} <= {*inputs[5].tolist()}
     assert not {4, 6} & {*inputs[5].tolist()}
