@@ -39,6 +39,7 @@ def serve(
     try:
         from grandag.serve.run import opened
         from grandag.serve.run import serve as run
+        from grandag.serve.server import Workbench
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
             raise
@@ -55,5 +56,5 @@ def serve(
             typer.echo(f"Workbench: {address}")
             typer.echo(f"Workspace: {visible(str(space.root))}; Ctrl-C ends it.")
 
-        most_bytes = max_upload * 1_000_000
-        run(space, host=host, port=port, most_bytes=most_bytes, open_browser=browser, announce=announce)
+        bench = Workbench(space, host=host, port=port, most_bytes=max_upload * 1_000_000)
+        run(bench, open_browser=browser, announce=announce)

@@ -32,6 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from grandag.engine.compiled import compiled, inlined
+from grandag.engine.connectivity import add_connectivity_gradient
 from grandag.engine.network import (
     COLUMNS_OF,
     READS,
@@ -52,11 +53,13 @@ from grandag.engine.training import (
     Trainer,
     begin_iteration,
     conclude,
+    count_small,
+    drop_inputs,
     fill_adjacency,
-    fill_constraint_slope,
-    fill_gradient,
+    fill_column_slope,
+    fill_likelihood_gradient,
     first_variable,
-    mask_small,
+    left_of,
 )
 from grandag.engine.vectors import padded, view
 
@@ -137,10 +140,15 @@ def iterate_shared(thread, n_threads, worker, networks, state, shared, rows, bat
         fill_adjacency(networks, state, j)
     for _ in range(n_iterations):
         h = begin_iteration(networks, state, worker, rows, batch_size, objective, thread, n_threads)
+        multiplier, pull = objective.lagrange_multiplier + objective.penalty * h, -objective.sparsity * batch_size
         for j in range(first, last):
             gradient = row_of(shared.gradients, j)
-            fill_constraint_slope(networks, state, worker, objective, h, batch_size, j)
-            state.log_likelihood[j] = fill_gradient(networks, state, worker, gradient, h, batch_size, j)
+            state.log_likelihood[j] = fill_likelihood_gradient(networks, worker.workspace, gradient, batch_size, j)
+            if h > 0:
+                fill_column_slope(networks, state, multiplier / scale, pull, j, worker.column_slope)
+                add_connectivity_gradient(
+                    networks, left_of(state.left, j), worker.column_slope, worker.right, gradient, j
+                )
             part_of_gates(networks, shared, j)
             step_group(networks, shared, state.mean_square, scale, rate, j)
         wait(state.barrier, n_threads)
@@ -150,7 +158,7 @@ def iterate_shared(thread, n_threads, worker, networks, state, shared, rows, bat
         wait(state.barrier, n_threads)
         for j in range(first, last):
             if objective.is_constrained:
-                mask_small(networks, state, objective.mask_threshold, j)
+                update_inputs(networks, state, objective.mask_threshold, j)
             spread(networks, shared, j)
             fill_adjacency(networks, state, j)
         wait(state.barrier, n_threads)
@@ -158,6 +166,15 @@ def iterate_shared(thread, n_threads, worker, networks, state, shared, rows, bat
         if outcome != FINISHED:
             return outcome
     return FINISHED
+
+
+@inlined
+def update_inputs(networks, state, epsilon, j):
+    """Mask the inputs of group j whose A_ij, from before the step, is at most epsilon."""
+    first = state.n_kept[j] + 1
+    if count_small(row_of(state.column, j), first, networks.n_inputs[j], epsilon) > 0:
+        drop_inputs(networks, state.mean_square, state.A, state.column, first, epsilon, j)
+        state.mask_has_changed[j] = True
 
 
 @compiled

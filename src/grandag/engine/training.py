@@ -224,8 +224,11 @@ class Trainer:
 
 
 @compiled
-def iterate(thread, n_threads, worker, networks, state, rows, batch_size, objective, n_iterations):
-    """Up to `n_iterations` iterations, all threads together."""
+def iterate(thread, n_threads, worker, networks, state, rows, batch_size, objective, n_iterations):  # noqa: C901
+    """Up to `n_iterations` iterations, all threads together.
+
+    In one piece: to pass all these arrays to one more function for each network would take a quarter of its time.
+    """
     first = first_variable(networks, thread, n_threads)
     last = first_variable(networks, thread + 1, n_threads)
     if not wait(state.barrier, n_threads):
@@ -235,8 +238,35 @@ def iterate(thread, n_threads, worker, networks, state, rows, batch_size, object
         fill_adjacency(networks, state, j)
     for _ in range(n_iterations):
         h = begin_iteration(networks, state, worker, rows, batch_size, objective, thread, n_threads)
+        multiplier, pull = objective.lagrange_multiplier + objective.penalty * h, -objective.sparsity * batch_size
         for j in range(first, last):
-            update_variable(networks, state, worker, batch_size, objective, h, scale, j)
+            if h > 0:
+                fill_column_slope(networks, state, -multiplier / scale, pull, j, worker.column_slope)
+            state.log_likelihood[j] = 0
+            k = j
+            while k >= 0:
+                state.log_likelihood[j] += fill_likelihood_gradient(
+                    networks, worker.workspace, worker.gradient, batch_size, k
+                )
+                if h > 0:
+                    add_connectivity_gradient(
+                        networks, left_of(state.left, k), worker.column_slope, worker.right, worker.gradient, k
+                    )
+                step(networks, state.mean_square, worker.gradient, -scale, objective.learning_rate, k)
+                k = networks.sizes[k, NEXT]
+            if objective.is_constrained:
+                first_small = state.n_kept[j] + 1
+                if networks.sizes[j, NEXT] >= 0:
+                    join_columns(networks, state.column, first_small, j)
+                n_small = count_small(
+                    row_of(state.column, j), first_small, networks.n_inputs[j], objective.mask_threshold
+                )
+                if n_small > 0:
+                    drop_inputs(
+                        networks, state.mean_square, state.A, state.column, first_small, objective.mask_threshold, j
+                    )
+                    state.mask_has_changed[j] = True
+                fill_adjacency(networks, state, j)
         wait(state.barrier, n_threads)
         outcome = conclude(state.totals, state.log_likelihood, h, objective, thread)
         if outcome != FINISHED:
@@ -256,40 +286,6 @@ def begin_iteration(networks, state, worker, rows, batch_size, objective, thread
     draw_rows(worker.generator, worker.permutation, batch_size)
     load_batch(rows, worker.permutation[:batch_size], worker.workspace.batch)
     return h
-
-
-@inlined
-def update_variable(networks, state, worker, batch_size, objective, h, scale, j):
-    """A step of all networks of variable j, and the mask of its inputs."""
-    fill_constraint_slope(networks, state, worker, objective, h, batch_size, j)
-    total = 0.0
-    k = j
-    while k >= 0:
-        total += fill_gradient(networks, state, worker, worker.gradient, h, batch_size, k)
-        step(networks, state.mean_square, worker.gradient, -scale, objective.learning_rate, k)
-        k = networks.sizes[k, NEXT]
-    state.log_likelihood[j] = total
-    if objective.is_constrained:
-        mask_small(networks, state, objective.mask_threshold, j)
-        fill_adjacency(networks, state, j)
-
-
-@inlined
-def fill_constraint_slope(networks, state, worker, objective, h, batch_size, j):
-    """-|B| d times the derivatives of the terms of h and A_phi, by entry of column j of A."""
-    if h > 0:
-        scale = 1 / (batch_size * networks.shape.n_variables)
-        multiplier, pull = objective.lagrange_multiplier + objective.penalty * h, -objective.sparsity * batch_size
-        fill_column_slope(networks, state, -multiplier / scale, pull, j, worker.column_slope)
-
-
-@inlined
-def fill_gradient(networks, state, worker, gradient, h, batch_size, k):
-    """gradient = -|B| d times the derivatives of the objective, by parameter of network k; its log-likelihood."""
-    log_likelihood = fill_likelihood_gradient(networks, worker.workspace, gradient, batch_size, k)
-    if h > 0:
-        add_connectivity_gradient(networks, left_of(state.left, k), worker.column_slope, worker.right, gradient, k)
-    return log_likelihood
 
 
 @compiled
@@ -364,12 +360,18 @@ def fill_likelihood_gradient(networks, workspace, gradient, n_rows, j):
     x = row_of(workspace.batch, networks.sizes[j, OWNER])
     constants = constants_of(shape, row_of(networks.parameters, j))
     log_density(density, x, outputs, constants, n_rows, workspace.log_p)
-    fill_output_slope(networks, workspace, outputs, gradient, n_rows, j)
+    if networks.counts.shape[1] > 0:
+        fill_output_slope(networks, workspace, outputs, gradient, n_rows, j)
+        backward(networks, workspace, gradient, j)
+        return sum_counted(networks, workspace, workspace.log_p, n_rows, j) / n_rows
+    slope = layer_slope(workspace, 0, shape.n_outputs)
+    clear_columns(slope, n_rows)
+    log_density_slope(density, x, outputs, constants, n_rows, slope, constants_of(shape, gradient))
     backward(networks, workspace, gradient, j)
-    return sum_counted(networks, workspace, workspace.log_p, n_rows, j) / n_rows
+    return dot(workspace.log_p, row_of(workspace.batch, shape.n_columns)) / n_rows
 
 
-@inlined
+@compiled
 def fill_output_slope(networks, workspace, outputs, gradient, n_rows, j):
     """Derivatives of sum_b log p_j by theta, 0 in rows that do not count, and by the constants, in the gradient.
 
@@ -411,7 +413,7 @@ def is_counted(networks, workspace, j, b):
     return networks.counts[j, int(workspace.batch[networks.shape.n_columns - 1, b])]
 
 
-@inlined
+@compiled
 def sum_counted(networks, workspace, values, n_rows, j):
     """The sum over the rows that count for network j; what is behind the rows of the batch is 0."""
     if networks.counts.shape[1] == 0:
@@ -481,22 +483,16 @@ def step(networks, mean_squares, gradient, scale, learning_rate, j):
         rmsprop(parameters, view(gradient, start, (n,)), scale, mean_square, learning_rate)
 
 
-@inlined
-def mask_small(networks, state, threshold, j):
-    """Mask the inputs of variable j that no network of it has above the threshold; row j of `column` is lost."""
-    column, first = row_of(state.column, j), state.n_kept[j] + 1
+@compiled
+def join_columns(networks, columns, first, j):
+    """Entries of row j of `columns` from position `first` on become the largest of any network of variable j."""
+    column = row_of(columns, j)
     k = networks.sizes[j, NEXT]
     while k >= 0:
-        further = row_of(state.column, k)
+        further = row_of(columns, k)
         for p in range(first, networks.n_inputs[j] + 1):
             column[p] = max(column[p], further[p])
         k = networks.sizes[k, NEXT]
-    if count_small(column, first, networks.n_inputs[j], threshold) > 0:
-        k = j
-        while k >= 0:
-            drop_inputs(networks, state.mean_square, state.A, column, first, threshold, k)
-            k = networks.sizes[k, NEXT]
-        state.mask_has_changed[j] = True
 
 
 @inlined
@@ -509,8 +505,18 @@ def count_small(column, first, n_inputs, threshold):
 
 
 @compiled
-def drop_inputs(networks, mean_squares, A, column, first, threshold, j):
-    """Mask inputs from position `first` on whose entry of `column` is <= threshold; those that stay move together."""
+def drop_inputs(networks, mean_squares, A, columns, first, threshold, j):
+    """Mask the inputs of variable j, from position `first` on, with an entry <= threshold in row j of `columns`."""
+    column = row_of(columns, j)
+    k = j
+    while k >= 0:
+        drop_inputs_of_network(networks, mean_squares, A, column, first, threshold, k)
+        k = networks.sizes[k, NEXT]
+
+
+@compiled
+def drop_inputs_of_network(networks, mean_squares, A, column, first, threshold, j):
+    """Of one network; the inputs that stay move together."""
     shape, n, n_reads = shape_of(networks, j), networks.n_inputs[j], networks.sizes[j, READS]
     inputs, reads = row_of(networks.inputs, j), row_of(networks.reads, j)
     kept = np.zeros(n_reads + 1, np.int64)

@@ -43,13 +43,12 @@ class Worker:
         self.was_stopped = False
 
     @classmethod
-    async def start(cls, *, for_fits: bool) -> Worker:
+    async def start(cls) -> Worker:
         """A process that gets ready, in a session of its own: Ctrl-C of a terminal is for the server alone."""
-        call = f"from grandag.serve.worker import main; main(for_fits={for_fits})"
-        program = f"import sys; sys.path[:] = {sys.path!r}; {call}"
+        path = f"import sys; sys.path[:] = {sys.path!r}; from grandag.serve.worker import main; main()"
         pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", program, stdin=pipe, stdout=pipe, start_new_session=True, limit=_LONGEST_LINE
+            sys.executable, "-c", path, stdin=pipe, stdout=pipe, start_new_session=True, limit=_LONGEST_LINE
         )
         return cls(process)
 
@@ -104,16 +103,11 @@ def _epitaph(code: int) -> str:
     return f"The process ended {how} without a result; its last words are in the terminal of the server."
 
 
-def _tell_nobody(what: str) -> None:
-    """For a queue that no page looks at yet."""
-
-
 class Jobs:
     """What waits and what runs; `changed` is called with "state" or "progress" when there is something new to show."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        self.workspace = workspace
-        self.changed: Callable[[str], None] = _tell_nobody
+    def __init__(self, workspace: Workspace, changed: Callable[[str], None]) -> None:
+        self.workspace, self._changed = workspace, changed
         self._waiting: list[_Waiting] = []
         self._news = asyncio.Event()
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -125,12 +119,8 @@ class Jobs:
         self.progress: dict[str, Any] = {}
 
     async def begin(self) -> None:
-        """Serve the queue until `end`, and look at the tables that nobody has looked at."""
-        await self._prepare()
+        """Serve the queue until `end`."""
         self._spawn(self._serve())
-        for record in list(self.workspace.tables.values()):
-            if record.status not in ENDED:
-                self.add_table(record.id)
 
     async def end(self) -> None:
         """End everything that runs."""
@@ -149,11 +139,11 @@ class Jobs:
     async def _worker(self) -> Worker:
         """A process that has been getting ready."""
         worker, self._ready = self._ready, None
-        return worker if worker is not None and worker.is_alive else await Worker.start(for_fits=True)
+        return worker if worker is not None and worker.is_alive else await Worker.start()
 
     async def _prepare(self) -> None:
         if self._ready is None:
-            self._ready = await Worker.start(for_fits=True)
+            self._ready = await Worker.start()
             self._workers.add(self._ready)
 
     # Fits
@@ -175,7 +165,7 @@ class Jobs:
     def _add(self, waiting: _Waiting) -> None:
         self._waiting.append(waiting)
         self._news.set()
-        self.changed("state")
+        self._changed("state")
 
     def stop(self, number: int) -> None:
         """Stop a fit or its refits, whether they run or wait."""
@@ -192,7 +182,7 @@ class Jobs:
             raise WorkspaceError("This fit is running: stop it first.")
         self._waiting = [some for some in self._waiting if some.fit != number]
         self.workspace.remove_fit(number)
-        self.changed("state")
+        self._changed("state")
 
     async def _serve(self) -> None:
         while True:
@@ -205,7 +195,7 @@ class Jobs:
                 await self._run(self.running)
             finally:
                 self.running, self._current, self.progress = None, None, {}
-            self.changed("state")
+            self._changed("state")
 
     async def _run(self, waiting: _Waiting) -> None:
         self._put(waiting, "running")
@@ -216,7 +206,7 @@ class Jobs:
         def listen(progress: dict[str, Any]) -> None:
             elapsed = time.monotonic() - begun
             self.progress = {"fit": waiting.fit, "task": waiting.task, "elapsed": elapsed, **progress}
-            self.changed("progress")
+            self._changed("progress")
 
         self._current = await self._worker()
         try:
@@ -237,7 +227,7 @@ class Jobs:
             facts.pop("headline", None)  # it has the time of the fit
             changed = replace(record, refits=status, refits_message=message, **facts)
         self.workspace.put_fit(changed)
-        self.changed("state")
+        self._changed("state")
 
     def _job(self, task: str, record: FitRecord) -> dict[str, Any]:
         table = self.workspace.table(record.table)
@@ -262,12 +252,12 @@ class Jobs:
     def add_table(self, number: int) -> None:
         """Look at a table."""
         self._spawn(self._inspect(number))
-        self.changed("state")
+        self._changed("state")
 
     async def _inspect(self, number: int) -> None:
         record = self.workspace.table(number)
         self.workspace.put_table(replace(record, status="running", message=""))
-        self.changed("state")
+        self._changed("state")
         job = {
             "task": "inspect",
             "table": asdict(record),
@@ -279,7 +269,7 @@ class Jobs:
         except TaskError as error:
             changed = replace(record, status="failed", message=str(error))
         self.workspace.put_table(changed)
-        self.changed("state")
+        self._changed("state")
 
     async def report(self, number: int) -> Path:
         """The page of a fit, in a file that the caller removes."""
@@ -295,5 +285,5 @@ class Jobs:
 
     async def _aside(self, job: dict[str, Any]) -> None:
         async with self._one_table_at_a_time:
-            worker = await Worker.start(for_fits=False)
+            worker = await Worker.start()
             await self._ask(worker, job, lambda progress: None)

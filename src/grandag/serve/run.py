@@ -1,7 +1,4 @@
-"""The server's life: a workspace is opened, an address printed, pages are served, and what is temporary is removed.
-
-Processes for fits and tables get ready while the server imports what it needs, so that nobody waits for both.
-"""
+"""The server's life: a workspace is opened, an address printed, pages are served, and what is temporary is removed."""
 
 from __future__ import annotations
 
@@ -12,17 +9,12 @@ import tempfile
 import webbrowser
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import uvicorn
-from starlette.types import ASGIApp
 
 from grandag import datasets
-from grandag.serve.jobs import Jobs
+from grandag.serve.server import Workbench, application
 from grandag.serve.workspace import Workspace, WorkspaceError
-
-if TYPE_CHECKING:
-    from grandag.serve.server import Workbench
 
 __all__ = ["opened", "serve"]
 
@@ -57,55 +49,25 @@ def opened(data: str | None, keep: Path | None) -> Iterator[Workspace]:
         yield workspace
 
 
-def serve(
-    workspace: Workspace,
-    *,
-    host: str,
-    port: int,
-    most_bytes: int,
-    open_browser: bool,
-    announce: Callable[[str], None],
-) -> None:
-    """Serve until Ctrl-C, which ends a running fit, too; uploads have at most so many bytes."""
-    with _listening(host, port) as listening, contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_serve(workspace, listening, host, most_bytes, open_browser, announce))
-
-
-@contextlib.contextmanager
-def _listening(host: str, port: int) -> Iterator[socket.socket]:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+def serve(bench: Workbench, *, open_browser: bool, announce: Callable[[str], None]) -> None:
+    """Serve until Ctrl-C, which ends a running fit, too."""
+    family = socket.AF_INET6 if ":" in bench.host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            listening.bind((host, port))
+            listening.bind((bench.host, bench.port))
         except OSError as error:
-            raise OSError(f"{host}:{port} cannot be served ({error.strerror}): choose another --port.") from None
-        yield listening
-
-
-async def _serve(
-    workspace: Workspace,
-    listening: socket.socket,
-    host: str,
-    most_bytes: int,
-    open_browser: bool,
-    announce: Callable[[str], None],
-) -> None:
-    jobs = Jobs(workspace)
-    await jobs.begin()
-    try:
-        bench, application = await asyncio.to_thread(_imported, jobs, host, listening.getsockname()[1], most_bytes)
-        server = _Server(application, bench, lambda: _begin(bench, open_browser, announce))
-        await server.serve(sockets=[listening])
-    finally:
-        await jobs.end()
-
-
-def _imported(jobs: Jobs, host: str, port: int, most_bytes: int) -> tuple[Workbench, ASGIApp]:
-    from grandag.serve.server import Workbench, application
-
-    bench = Workbench(jobs, host=host, port=port, most_bytes=most_bytes)
-    return bench, application(bench)
+            raise OSError(
+                f"{bench.host}:{bench.port} cannot be served ({error.strerror}): choose another --port."
+            ) from None
+        bench.port = listening.getsockname()[1]
+        config = uvicorn.Config(
+            application(bench), log_level="warning", access_log=False, timeout_graceful_shutdown=2, ws="none",
+            server_header=False, loop="asyncio", http="h11",
+        )  # fmt: skip
+        server = _Server(config, bench, lambda: _begin(bench, open_browser, announce))
+        with contextlib.suppress(KeyboardInterrupt):
+            asyncio.run(server.serve(sockets=[listening]))
 
 
 def _begin(bench: Workbench, open_browser: bool, announce: Callable[[str], None]) -> None:
@@ -117,11 +79,7 @@ def _begin(bench: Workbench, open_browser: bool, announce: Callable[[str], None]
 class _Server(uvicorn.Server):
     """Says when it is there, and lets pages go that listen for events before it waits for them."""
 
-    def __init__(self, application: ASGIApp, bench: Workbench, begin: Callable[[], None]) -> None:
-        config = uvicorn.Config(
-            application, log_level="warning", access_log=False, timeout_graceful_shutdown=2, ws="none",
-            server_header=False, loop="asyncio", http="h11",
-        )  # fmt: skip
+    def __init__(self, config: uvicorn.Config, bench: Workbench, begin: Callable[[], None]) -> None:
         super().__init__(config)
         self._bench, self._begin = bench, begin
 

@@ -37,7 +37,7 @@ from grandag.resampling import KINDS
 from grandag.serve import edits, recipe, views
 from grandag.serve.jobs import Jobs, TaskError
 from grandag.serve.tasks import estimator_of
-from grandag.serve.workspace import ENDED, FitRecord, WorkspaceError, data_ending
+from grandag.serve.workspace import ENDED, FitRecord, Workspace, WorkspaceError, data_ending
 
 __all__ = ["Workbench", "application"]
 
@@ -66,14 +66,14 @@ _REPORT_POLICY = (
 class Workbench:
     """A workspace, its queue, and all pages that look at it."""
 
-    def __init__(self, jobs: Jobs, *, host: str = "127.0.0.1", port: int, most_bytes: int) -> None:
-        self.workspace, self.jobs, self.most_bytes = jobs.workspace, jobs, most_bytes
+    def __init__(self, workspace: Workspace, *, host: str = "127.0.0.1", port: int = 0, most_bytes: int) -> None:
+        self.workspace, self.most_bytes = workspace, most_bytes
         self.host, self.port = host, port
         self.token = secrets.token_urlsafe(24)
+        self.jobs = Jobs(workspace, self.changed)
         self.is_ending = False
         self._versions = {"state": 0, "progress": 0}
         self._listeners: set[asyncio.Event] = set()
-        jobs.changed = self.changed
 
     @property
     def address(self) -> str:
@@ -178,8 +178,13 @@ def application(bench: Workbench) -> ASGIApp:
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        await bench.jobs.begin()
         ready = asyncio.create_task(run_in_threadpool(views.methods))  # it imports them all, which takes a while
+        for record in list(bench.workspace.tables.values()):
+            if record.status not in ENDED:
+                bench.jobs.add_table(record.id)
         yield
+        await bench.jobs.end()
         await ready
 
     inner = Starlette(routes=[Mount(f"/{bench.token}", routes=routes)], lifespan=lifespan)

@@ -21,15 +21,13 @@ _BETWEEN_REPORTS = 0.15
 """Seconds."""
 
 
-def main(*, for_fits: bool) -> None:
-    """Run the process; one for fits loads the engine while it waits for its job."""
+def main() -> None:
+    """Run the process."""
     sys.stdout.flush()
     answers = os.dup(1)
     os.dup2(2, 1)  # lines that somebody prints are no answers
     with suppress(KeyboardInterrupt), os.fdopen(answers, "w", encoding="utf-8") as out:
         _get_ready()
-        if for_fits:
-            threading.Thread(target=_load_engine, daemon=True).start()
         line = sys.stdin.readline()
         if not line:
             return
@@ -42,19 +40,6 @@ def _get_ready() -> None:
     import grandag.methods.grandag.grandag
     import grandag.report.files
     import grandag.serve.tasks  # noqa: F401
-
-
-def _load_engine() -> None:
-    """Learn from a few rows: compiled code is loaded while nobody waits for it."""
-    import numpy as np
-
-    from grandag.knowledge import Knowledge
-    from grandag.methods.grandag.grandag import GraNDAGConfig, learn
-    from grandag.table import as_table
-
-    rng = np.random.default_rng(0)
-    table = as_table(rng.normal(size=(40, 3)))
-    learn(table, Knowledge().masks(table.names), GraNDAGConfig(max_iterations=200), rng, None, None)
 
 
 def _end_with_input() -> None:
@@ -98,3 +83,7 @@ def _listener(out: IO[str]) -> Callable[[Any], None]:
 
 def _say(out: IO[str], words: dict[str, Any]) -> None:
     print(json.dumps(words), file=out, flush=True)
+
+
+if __name__ == "__main__":
+    main()
