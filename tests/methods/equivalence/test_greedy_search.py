@@ -2,6 +2,7 @@
 
 from functools import partial
 from itertools import product
+from threading import current_thread
 
 import numpy as np
 import pytest
@@ -61,6 +62,18 @@ class RandomScore:
 
     def local(self, node, parents):
         return float(np.random.default_rng([self.seed, node, *parents]).normal())
+
+
+class WatchedScore(GaussianScore):
+    """The BIC, and the names of the threads that have asked for it."""
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.threads = set()
+
+    def gain_of_each(self, *arguments):
+        self.threads.add(current_thread().name.split("_")[0])
+        return super().gain_of_each(*arguments)
 
 
 def operators(kind, graph, allowed=None, groups=None):
@@ -130,7 +143,7 @@ def test_no_operator_is_forgotten(phase, has_knowledge):
             required = dag & (rng.random((d, d)) < 0.2)
         kind, start = PHASES[phase](score, allowed, required, Limits(d, d)), restricted_class(dag, allowed)
         state, steps = ClassState(start, allowed), []
-        _Phase(kind, state, None).run(steps)
+        _Phase(kind, state).run(steps)
         expected, expected_steps = best_at_every_step(kind, start, allowed)
         assert [(step.source, step.target, step.gain) for step in steps] == expected_steps
         np.testing.assert_array_equal(state.graph, expected)
@@ -142,7 +155,7 @@ def test_forbidden_operators_come_back_when_the_path_has_changed():
     d = 5
     everything, nothing = ~np.eye(d, dtype=bool), np.zeros((d, d), dtype=bool)
     kind = PHASES["forward"](CachedScore(RandomScore(d)), everything, nothing, Limits(d, d))
-    phase = _Phase(kind, ClassState(nothing, everything), None)
+    phase = _Phase(kind, ClassState(nothing, everything))
     phase.heap.clear()
     one, other = (-1.0, 0, 1, 0, phase.version[1]), (-2.0, 0, 3, 0, phase.version[3])
     phase._forbid(one, [0, 2, 1])
@@ -284,3 +297,13 @@ def test_no_clique_is_left_out_of_a_small_neighbourhood():
     state = ClassState(everything, everything)
     assert set(state.cliques(0, 2**8 - 1)) == set(range(2**8))
     assert not state.is_cut
+
+
+def test_threads_share_the_first_scores_and_change_nothing(rng):
+    d = 300
+    values, *_ = linear_data(rng, d, 300, 200)
+    scores = [WatchedScore(moments(values), len(values)) for _ in range(2)]
+    alone, together = (search(CachedScore(score), d, n_threads=n) for score, n in zip(scores, (1, 3), strict=True))
+    assert [score.threads for score in scores] == [{"MainThread"}, {"MainThread", "grandag"}]
+    assert np.array_equal(alone[0], together[0])
+    assert alone[1] == together[1]

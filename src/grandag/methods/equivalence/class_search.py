@@ -45,6 +45,7 @@ def search_class(
     config: SearchConfig,
     listener: Listener | None,
     groups: np.ndarray | None = None,
+    n_threads: int = 1,
 ) -> Learned:
     """The class with the best score that the greedy search finds, without conditionals.
 
@@ -59,6 +60,7 @@ def search_class(
         max_parents=config.max_parents,
         max_degree=config.max_degree,
         groups=groups,
+        n_threads=n_threads,
         listener=listener,
     )
     dag = to_dag(adjacency)

@@ -107,8 +107,8 @@ class GesConfig(SearchConfig):
     n_jobs: int | None = parameter(
         -1,
         n_jobs,
-        "Number of threads for the covariance matrix of more than 512 variables, -1 for all cores. Results do not "
-        "depend on it.",
+        "Number of threads for the covariance matrix of more than 512 variables and for the first scores of more than "
+        "128, -1 for all cores. Results do not depend on it.",
     )
 
 
@@ -123,9 +123,10 @@ def learn(
     """The class with the best BIC that the greedy search finds, and the regressions of one of its DAGs."""
     if is_mixed(table.kinds):
         return _learn_mixed(table, knowledge, config, listener)
-    data = free_moments(table, n_threads=int(effective_n_jobs(config.n_jobs)))
+    n_threads = int(effective_n_jobs(config.n_jobs))
+    data = free_moments(table, n_threads=n_threads)
     score, groups = _gaussian_score(table, data, config)
-    found = search_class(score, table.names, knowledge, config, listener, groups)
+    found = search_class(score, table.names, knowledge, config, listener, groups, n_threads)
     return replace(found, conditionals=least_squares(data, found.dag).conditionals(found.dag))
 
 

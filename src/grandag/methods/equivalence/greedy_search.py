@@ -16,7 +16,8 @@ Gains and cliques depend on the surroundings of x and y only, so a step leaves m
 operator of each y waits in a heap, and paths are looked at only for operators that come to its top; one that a path
 forbids comes back when an edge of that path has changed. A score that says at once what each variable would add to a
 regression makes this the search of Ramsey et al. (2017, FGES), for thousands of variables: all of its work is by the
-edges there are, but for the gains of insertions. Sets of nodes are bits of whole numbers.
+edges there are, but for the gains of insertions. Threads share the variables whose operators a phase begins with; each
+step after that depends on the last. Sets of nodes are bits of whole numbers.
 
 Background knowledge narrows a class to the DAGs that it allows (`restricted_class`). Operators that would direct an
 edge against it, or after which no DAG is left, are not applied.
@@ -30,7 +31,10 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -42,6 +46,11 @@ from grandag.methods.equivalence.operators import PHASES, Kind, Limits, Operator
 from grandag.progress import Listener, Progress
 
 __all__ = ["Found", "Step", "greedy_search"]
+
+_SHARE = 128
+"""Variables whose operators a thread computes at a time; so few are left to one thread."""
+
+_OperatorsOf = Callable[[int], Iterator[Operator]]
 
 
 class Step(NamedTuple):
@@ -73,13 +82,15 @@ def greedy_search(
     max_parents: int | None = None,
     max_degree: int | None = None,
     groups: np.ndarray | None = None,
+    n_threads: int = 1,
     listener: Listener | None = None,
 ) -> Found:
     """The class that no operator of the phases improves, and how it was found.
 
     Starts from the required edges. `phases` are names in `PHASES`; with `repeat` they start again until a whole round
     changes nothing. Required edges may exceed the limits on parents and on adjacent nodes. Interventions tell the
-    direction of edges between different `groups` (d,), which are those of `target_groups`; None: there are none.
+    direction of edges between different `groups` (d,), which are those of `target_groups`; None: there are none. The
+    result does not depend on the number of threads.
     """
     groups = np.zeros(len(allowed), dtype=np.int64) if groups is None else groups
     state, steps = ClassState(_start(allowed, required, groups), allowed, groups), list[Step]()
@@ -88,7 +99,7 @@ def greedy_search(
     rounds = {state.digest(state.graph)}
     while True:
         for kind in kinds:
-            _Phase(kind, state, listener).run(steps)
+            _Phase(kind, state, n_threads, listener).run(steps)
         digest = state.digest(state.graph)
         if not repeat or digest in rounds:
             return Found(state.graph, steps, state.is_cut)
@@ -102,6 +113,19 @@ def _start(allowed: np.ndarray, required: np.ndarray, groups: np.ndarray) -> np.
     return restricted_class(required, allowed & (required | (groups[:, None] == groups)))
 
 
+def _at_once(operators: _OperatorsOf, d: int, n_threads: int) -> Iterator[Iterator[Operator]]:
+    """The operators on every variable in turn; threads take `_SHARE` variables at a time."""
+
+    def of_some(first: int) -> list[Iterator[Operator]]:
+        return [operators(y) for y in range(first, min(first + _SHARE, d))]
+
+    if n_threads == 1 or d <= _SHARE:
+        yield from map(operators, range(d))
+        return
+    with ThreadPoolExecutor(n_threads, thread_name_prefix="grandag") as pool:
+        yield from chain.from_iterable(pool.map(of_some, range(0, d, _SHARE)))
+
+
 _Entry = tuple[float, int, int, int, int]
 """-gain, x, y, clique and version of an operator in the heap."""
 
@@ -109,7 +133,7 @@ _Entry = tuple[float, int, int, int, int]
 class _Phase:
     """All operators of one kind, the best of which is applied until none gains anything."""
 
-    def __init__(self, kind: Kind, state: ClassState, listener: Listener | None) -> None:
+    def __init__(self, kind: Kind, state: ClassState, n_threads: int = 1, listener: Listener | None = None) -> None:
         self.kind, self.state, self.listener = kind, state, listener
         d = len(state.graph)
         self.heap: list[_Entry] = []
@@ -118,8 +142,8 @@ class _Phase:
         self.forbidden: set[_Entry] = set()
         self.forbidden_at: defaultdict[int, list[_Entry]] = defaultdict(list)
         self.seen = {state.digest(state.graph)}
-        for y in range(d):
-            self._renew(y)
+        for y, operators in enumerate(_at_once(partial(kind.operators, state), d, n_threads)):
+            self._take(y, operators)
             self._tell("score", y + 1, d)
 
     def run(self, steps: list[Step]) -> None:
@@ -129,8 +153,8 @@ class _Phase:
             changed, joined = self.state.move_to(graph)
             n_edges = int(self.state.n_adjacent.sum()) // 2
             steps.append(Step(self.kind.name, x, y, tuple(bits(clique)), gain, n_edges))
-            for target in self.kind.targets(self.state, changed, joined):
-                self._renew(target)
+            for y in self.kind.targets(self.state, changed, joined):
+                self._take(y, self.kind.operators(self.state, y))
             self._release(changed)
             self._tell(self.kind.name, len(steps), 0, n_edges)
 
@@ -159,10 +183,10 @@ class _Phase:
             heapq.heappush(self.heap, entry)
         return found
 
-    def _renew(self, y: int) -> None:
-        """Compute the operators on y anew."""
+    def _take(self, y: int, operators: Iterator[Operator]) -> None:
+        """These are the operators on y from now on."""
         self.version[y] += 1
-        self.others[y] = self.kind.operators(self.state, y)
+        self.others[y] = operators
         self._push_next(y)
 
     def _push_next(self, y: int) -> None:

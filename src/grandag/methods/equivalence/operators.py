@@ -153,12 +153,11 @@ def _sorted(
 ) -> Iterator[Operator]:
     """One operator after the other, the best first; `places` are those of their cliques."""
     if not gains:
-        return
+        return iter(())
     gain, x, place = (np.concatenate(part) for part in (gains, sources, places))
     order = np.lexsort((place, x, -gain))
     gain, x, place = gain[order], x[order].astype(np.int32), place[order].astype(np.int32)
-    for k in range(len(order)):
-        yield float(gain[k]), int(x[k]), cliques[place[k]]
+    return ((float(gain[k]), int(x[k]), cliques[place[k]]) for k in range(len(order)))
 
 
 class _Delete(Kind):
