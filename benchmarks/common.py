@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from grandag import metrics
 from grandag.progress import Progress
 from grandag.simulate.files import simulate
 from grandag.version import __version__
@@ -92,6 +93,16 @@ def gauss_anm(d: int, n_edges: int, n: int, seed: int, graph: str = "er") -> tup
     """Rows and adjacency of a data set of `grandag simulate gauss-anm`."""
     scenario = simulate("gauss-anm", graph=graph, n_nodes=d, n_edges=n_edges, n_rows=n, seed=seed)
     return np.ascontiguousarray(scenario.data.to_numpy()), scenario.adjacency
+
+
+def distances(truth: np.ndarray, model: Any) -> dict[str, Any]:
+    """SHD and SID of a fitted model; of an equivalence class SHD-C and the middle of the bounds of SID."""
+    if model.is_dag_:
+        shd, sid = metrics.shd(truth, model.adjacency_), float(metrics.sid(truth, model.adjacency_))
+    else:
+        shd = metrics.shd_cpdag(truth, model.adjacency_)
+        sid = float(np.mean(metrics.sid_bounds(truth, model.adjacency_)))
+    return {"shd": int(shd), "sid": sid, "is_class": not model.is_dag_}
 
 
 class Store:

@@ -20,9 +20,8 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from common import Store
+from common import Store, distances
 from grandag.methods.registry import METHODS, build
-from grandag.metrics import shd, shd_cpdag, sid, sid_bounds
 from grandag.parameters import parameters_of
 from grandag.simulate.files import simulate
 
@@ -53,12 +52,7 @@ def judge(method: str, kind: str, d: int, seed: int) -> dict[str, Any]:
     start = time.process_time()
     model.fit(scenario.data)
     seconds = time.process_time() - start
-    truth, found = scenario.adjacency, model.adjacency_
-    if model.is_dag_:
-        distances = {"shd": shd(truth, found), "sid": float(sid(truth, found))}
-    else:
-        distances = {"shd": shd_cpdag(truth, found), "sid": float(np.mean(sid_bounds(truth, found)))}
-    return {**distances, "is_class": not model.is_dag_, "seconds": seconds}
+    return {**distances(scenario.adjacency, model), "seconds": seconds}
 
 
 def warm_up(methods: list[str]) -> None:
