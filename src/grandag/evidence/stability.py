@@ -43,7 +43,7 @@ def kept_by_halves(
     Required edges are always kept, and none is turned round against what is allowed. `are_free` is that of `refine`;
     both halves have as many rows of each intervention.
     """
-    config = EvidenceConfig()
+    config = EvidenceConfig(n_training_blocks=1)  # votes of one block are those of two, at half the cost
     mixed = kinds if kinds is not None and is_mixed(kinds) else None
     n_rows = len(values)
     values = some_rows(values, config.max_rows if mixed is None else config.max_mixed_rows)
