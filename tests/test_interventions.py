@@ -44,7 +44,7 @@ def test_unknown_targets_are_named_with_a_suggestion():
 
 
 def test_a_regime_of_a_few_rows_is_refused():
-    with pytest.raises(TableError, match="The regime 'Mek' has 9 rows, and at least 10 are needed"):
+    with pytest.raises(TableError, match="'Mek' has 9 rows, and at least 10 are needed: leave these rows out, or get"):
         as_regimes([""] * 10 + ["Mek"] * 9, NAMES)
 
 
