@@ -13,9 +13,10 @@ is there is not computed again.
 
 DCDI's data, after the program that its authors released (slachapelle/dcdi, data/generation): 10 nodes and 10 edges
 expected, 10,000 rows, divided evenly among the observational regime and one for each node, in which it is N(2, 1).
-Roots are N(0, s^2), s^2 from U[1, 2] as we remember that paper, and so is all noise, times 0.4. Linear: weights from
-U[0.25, 1] with random signs. ANM: networks of one hidden layer of 10 leaky ReLUs with slope 0.25, weights N(0, 1),
-biases from U[-1, 1] / sqrt(inputs). NN: of one of 20 tanh that also read the noise, which is not added then.
+Roots are N(0, s^2), s^2 from U[1, 2], and so is all noise, times 0.4. That program draws s^2 anew on every call, and so
+in every regime; ours is fixed for each variable. Linear: weights from U[0.25, 1] with random signs. ANM: networks of
+one hidden layer of 10 leaky ReLUs with slope 0.25, weights N(0, 1), biases from U[-1, 1] / sqrt(inputs). NN: of one of
+20 tanh that also read the noise, which is not added then.
 """
 
 from __future__ import annotations

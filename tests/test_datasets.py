@@ -25,6 +25,7 @@ def test_sachs_with_interventions():
     counts = pd.Series(sachs.interventions).value_counts()
     assert counts.to_dict() == {"": 1755, "Akt": 911, "PKC": 723, "PIP2": 810, "Mek": 799, "PIP3": 848}
     assert observational.interventions is None
+    assert "Mek: U0126 (4998)" in sachs.provenance and "U0126" not in observational.provenance
 
 
 def best_split(rows, first, last):

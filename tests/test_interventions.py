@@ -44,7 +44,7 @@ def test_unknown_targets_are_named_with_a_suggestion():
 
 
 def test_a_regime_of_a_few_rows_is_refused():
-    with pytest.raises(TableError, match="The regime 'Mek' has 9 rows, and at least 10 are needed"):
+    with pytest.raises(TableError, match="'Mek' has 9 rows, and at least 10 are needed: leave these rows out, or get"):
         as_regimes([""] * 10 + ["Mek"] * 9, NAMES)
 
 
@@ -112,8 +112,12 @@ def test_what_is_wrong_with_targets_is_said(frame):
         as_table(frame.assign(target=TARGETS), interventions="targets")
     with pytest.raises(TableError, match="give its name, or a sequence"):
         as_table(frame.to_numpy(), interventions="target")
-    with pytest.raises(TableError, match="must be one of perfect, imperfect; got 'soft'"):
-        as_table(frame, interventions=TARGETS, intervention_kind="soft")
+    for no_sequence in (5, np.array("b"), iter(TARGETS)):
+        with pytest.raises(TableError, match="interventions must be the name of a column of X, or a sequence with"):
+            as_table(frame, interventions=no_sequence)
+    for targets in (TARGETS, None):
+        with pytest.raises(TableError, match="must be one of perfect, imperfect; got 'soft'"):
+            as_table(frame, interventions=targets, intervention_kind="soft")
 
 
 def test_new_rows_may_have_any_regimes(frame):

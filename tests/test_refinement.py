@@ -175,3 +175,20 @@ def test_rows_of_interventions_say_nothing_about_their_targets(rng):
     assert worth[2] < worth[0] / 2
     found = grandag.refine(graph.T, table, interventions=targets, n_jobs=1)
     assert edges(found) == {("a", "c")}
+
+
+@pytest.mark.parametrize("function", [grandag.judge, grandag.refine])
+def test_targets_of_imperfect_interventions_keep_their_parents(function, rng):
+    """Where c was a target it follows a the other way round: these rows have a regression of their own."""
+    a = rng.normal(size=160)
+    c = np.repeat([1, -1], [100, 60]) * np.sin(2 * a) + 0.2 * rng.normal(size=160)
+    table = pd.DataFrame({"a": a, "c": c})
+    targets = [""] * 100 + ["c"] * 60
+    graph = np.array([[False, True], [False, False]])
+
+    def worth(rows=slice(None), **interventions):
+        return function(graph, table[rows], n_jobs=1, **interventions).edges()["evidence"][0]
+
+    apart = [worth(slice(100)), worth(slice(100, None))]
+    assert worth(interventions=targets) == pytest.approx(apart[0], rel=0.1)
+    assert worth(interventions=targets, intervention_kind="imperfect") == pytest.approx(sum(apart), rel=0.1)

@@ -179,7 +179,7 @@ def _check(regimes: Regimes, names: Sequence[str]) -> None:
         if count < MIN_REGIME_ROWS:
             raise TableError(
                 f"The regime {title!r} has {count} row{'s' if count != 1 else ''}, and at least {MIN_REGIME_ROWS} are "
-                "needed: leave it out, or join it with another regime of the same targets."
+                "needed: leave these rows out, or get more of them."
             )
     for j in np.flatnonzero(regimes.targets.all(axis=0)):
         raise TableError(

@@ -20,7 +20,7 @@ from grandag.graph import GraphError, as_graph, is_acyclic
 from grandag.knowledge import Knowledge
 from grandag.learned import Learned
 from grandag.methods.stages.explained import explained
-from grandag.methods.stages.refine import interruption
+from grandag.methods.stages.refine import interruption, rows_to_ask
 from grandag.parameters import ParameterError, as_generator, check_parameters, one_of
 from grandag.parameters import kinds as kinds_rule
 from grandag.parameters import n_jobs as n_jobs_rule
@@ -42,6 +42,7 @@ def refine(
     random_state: Any = 0,
     n_jobs: int | None = -1,
     interventions: Any = None,
+    intervention_kind: str = "perfect",
     listener: Listener | None = None,
 ) -> Learned:
     """The graph with the most evidence that selection and search find from a given one.
@@ -58,6 +59,8 @@ def refine(
         n_jobs: Number of threads, -1 for all cores. Results do not depend on it.
         interventions: Which variables each row intervenes on, as `fit` takes it: the evidence of a variable is that of
             the rows that do not target it.
+        intervention_kind: The `kind` of `fit`. After "imperfect" interventions a variable still has its parents: the
+            rows of each regime that targets it have a regression of their own, whose evidence counts, too.
         listener: Called with the progress of the search.
 
     Returns:
@@ -73,7 +76,7 @@ def refine(
         >>> refined.edges()[["source", "target"]].to_numpy().tolist()
         [['X1', 'X0']]
     """
-    aligned = _align(graph, X, missing, kinds, random_state, n_jobs, interventions)
+    aligned = _align(graph, X, missing, kinds, random_state, n_jobs, interventions, intervention_kind)
     allowed, required = (
         Knowledge.of(knowledge).masks(aligned.table.names).without(aligned.is_constant, aligned.table.names)
     )
@@ -87,7 +90,7 @@ def refine(
             rng=as_generator(random_state),
             n_threads=int(effective_n_jobs(n_jobs)),
             names=aligned.varying.names,
-            are_free=aligned.are_free,
+            are_free=rows_to_ask(aligned.varying.regimes),
             listener=listener,
         )
     return _learned(found, aligned)
@@ -102,6 +105,7 @@ def judge(
     random_state: Any = 0,
     n_jobs: int | None = -1,
     interventions: Any = None,
+    intervention_kind: str = "perfect",
 ) -> Learned:
     """A DAG as it is with its evidence: two graphs of the same table compare by `values["evidence"]`.
 
@@ -116,7 +120,7 @@ def judge(
         >>> right.values["evidence"] > wrong.values["evidence"]
         True
     """
-    aligned = _align(graph, X, missing, kinds, random_state, n_jobs, interventions)
+    aligned = _align(graph, X, missing, kinds, random_state, n_jobs, interventions, intervention_kind)
     with announcing_compilation():
         found = evidence.evaluate(
             aligned.varying.values,
@@ -125,7 +129,7 @@ def judge(
             rng=as_generator(random_state),
             n_threads=int(effective_n_jobs(n_jobs)),
             names=aligned.varying.names,
-            are_free=aligned.are_free,
+            are_free=rows_to_ask(aligned.varying.regimes),
         )
     return _learned(found, aligned)
 
@@ -139,14 +143,16 @@ class _Aligned(NamedTuple):
     adjacency: np.ndarray
     notes: tuple[str, ...]
 
-    @property
-    def are_free(self) -> np.ndarray | None:
-        """(n, d) which rows say something about which variable; None: all about all."""
-        return None if self.varying.regimes is None else self.varying.regimes.free
-
 
 def _align(
-    graph: Any, X: Any, missing: str, kinds: Any, random_state: Any, n_jobs: int | None, interventions: Any
+    graph: Any,
+    X: Any,
+    missing: str,
+    kinds: Any,
+    random_state: Any,
+    n_jobs: int | None,
+    interventions: Any,
+    intervention_kind: str,
 ) -> _Aligned:
     given = {"missing": missing, "kinds": kinds, "random_state": random_state, "n_jobs": n_jobs}
     rules = {"missing": one_of("error", "drop"), "kinds": kinds_rule, "random_state": seed_rule, "n_jobs": n_jobs_rule}
@@ -157,7 +163,7 @@ def _align(
             "as_table(X, missing='impute').completed(seed) for each seed, or drop the rows with 'drop'.",
         )
     check_parameters(given, rules)
-    table = as_table(X, missing=missing, kinds=kinds, interventions=interventions)
+    table = as_table(X, missing=missing, kinds=kinds, interventions=interventions, intervention_kind=intervention_kind)
     adjacency = _in_order(graph, table.names)
     is_constant = constant_columns(table.values)
     if is_constant.all():

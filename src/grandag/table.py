@@ -298,6 +298,10 @@ def as_table(
             of a column of X that holds them, which is then no variable. A `Table` may have its own.
         intervention_kind: "perfect" or "imperfect" (see `grandag.interventions`).
     """
+    if intervention_kind not in INTERVENTION_KINDS:
+        raise TableError(
+            f"The kind of interventions must be one of {', '.join(INTERVENTION_KINDS)}; got {intervention_kind!r}."
+        )
     X, targets = without_targets(as_frame(X), interventions)
     if isinstance(X, Table):
         table, kept = (X if kinds is None else _with_kinds(X, kinds)), None
@@ -346,10 +350,15 @@ def without_targets(frame: Any, interventions: Any) -> tuple[Any, Any]:
 def _with_regimes(table: Table, targets: Any, kind: str, kept: np.ndarray | None, *, to_learn_from: bool) -> Table:
     """A table with the regimes of its rows, which may be those kept of more; without, if no row has a target."""
     n_rows = len(table.values) + (0 if kept is None else table.n_dropped)
-    if len(targets) != n_rows:
-        raise TableError(f"There are targets of interventions for {len(targets):,} rows, and X has {n_rows:,}.")
-    if kind not in INTERVENTION_KINDS:
-        raise TableError(f"The kind of interventions must be one of {', '.join(INTERVENTION_KINDS)}; got {kind!r}.")
+    try:
+        n_given = len(targets)
+    except TypeError:
+        raise TableError(
+            "interventions must be the name of a column of X, or a sequence with the targets of each row; got "
+            f"{targets!r}."
+        ) from None
+    if n_given != n_rows:
+        raise TableError(f"There are targets of interventions for {n_given:,} rows, and X has {n_rows:,}.")
     regimes = as_regimes(targets, table.names, kind, rows=kept, to_learn_from=to_learn_from)
     return replace(table, regimes=regimes if regimes.targets.any() else None)
 

@@ -2,10 +2,12 @@
 
 import json
 
+import networkx as nx
 import pandas as pd
 import pytest
 
-from grandag import simulate
+from grandag import judge, refine, simulate
+from grandag.interventions import INTERVENTION_KINDS
 from tests.command import run
 
 
@@ -72,6 +74,23 @@ def test_other_commands_take_them_too(file, tmp_path):
     assert any("of perfect interventions" in note for note in effect["notes"])
     tuned = json.loads(run("tune", file, *CAM, "--trials", 1, "--n-jobs", 1, "--json").stdout)
     assert any("of perfect interventions" in note for note in tuned["notes"])
+
+
+def test_refine_asks_the_rows_that_tell_the_causes_of_a_variable(file, tmp_path):
+    """Fewer of them after perfect interventions, all of them after imperfect ones: not the same evidence."""
+    (tmp_path / "drawn.csv").write_text("source,target\nX0,X1\n")
+    table = pd.read_csv(file).drop(columns="junk")
+    graph = nx.DiGraph([("X0", "X1")])
+    graph.add_nodes_from(["X2", "X3"])
+    found = {}
+    for kind in INTERVENTION_KINDS:
+        options = ("--interventions", "target", "--intervention-kind", kind, "--exclude", "junk", "--n-jobs", 1)
+        facts = json.loads(run("refine", tmp_path / "drawn.csv", file, *options, "--json").stdout)
+        same = {"interventions": "target", "intervention_kind": kind, "n_jobs": 1}
+        found[kind] = [facts["evidence_before"], facts["evidence"]]
+        expected = [function(graph, table, **same).values["evidence"] for function in (judge, refine)]
+        assert found[kind] == pytest.approx(expected)
+    assert found["imperfect"][0] < found["perfect"][0] - 50
 
 
 def test_bundled_data_with_interventions(tmp_path):

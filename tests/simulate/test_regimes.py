@@ -76,5 +76,6 @@ def test_errors():
         simulate.draw_regimes(chain(300), intervention_kind="soft")
     with pytest.raises(ParameterError, match="'scenario' has no interventions"):
         simulate.draw_regimes(simulate.draw_syntren(20, 100, 1))
-    with pytest.raises(ParameterError, match="'interventions' has no meaning for syntren"):
-        files.simulate("syntren", interventions=files.Interventions(2))
+    for mechanism in ("syntren", "mixed"):
+        with pytest.raises(ParameterError, match=f"'interventions' has no meaning for {mechanism}"):
+            files.simulate(mechanism, interventions=files.Interventions(2))

@@ -233,9 +233,13 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         if table.regimes is None or table.regimes.kind in self.takes_interventions:
             return
         kind, able = table.regimes.kind, ", ".join(methods_that_take_interventions(table.regimes.kind))
+        instead = (
+            "take them for perfect, which leaves the rows that target a variable out of its regression"
+            if "perfect" in self.takes_interventions
+            else "fit it to the observational rows alone"
+        )
         raise InterventionError(
-            f"{type(self).__name__} cannot learn from {kind} interventions; methods that can are {able}. Or fit it to "
-            "the observational rows alone."
+            f"{type(self).__name__} cannot learn from {kind} interventions; methods that can are {able}. Or {instead}."
         )
 
     def _learn_from(

@@ -61,6 +61,10 @@ def simulate(
         raise ParameterError(next(iter(mixture)), f"has a meaning for mixed only, not for {mechanism}: leave it out.")
     if mechanism == "mixed" and distributions is not None:
         raise ParameterError("distributions", "has no meaning for mixed, which the paper does not have: leave it out.")
+    if mechanism == "mixed" and interventions is not None:
+        raise ParameterError(
+            "interventions", "has no meaning for mixed, whose mechanisms are not drawn anew: leave it out."
+        )
     if mechanism == "syntren":
         own = {"graph": graph, "n_edges": n_edges, "distributions": distributions, "interventions": interventions}
         for name, value in own.items():

@@ -68,8 +68,10 @@ def open_edges(
     """Scale the columns if asked for, and find the edges that neighbour selection and knowledge leave."""
     scaling = table.scaling if config.standardise else Scaling.identity(len(table.names))
     n = len(table.values)
-    rows = scaling.apply(rows_of(table.values, spread(n, n if n <= MANY_ROWS else _MAX_ROWS)), "float64")
-    selected = select_neighbours(rows, config, rng, max_rows=_MAX_ROWS, listener=listener)
+    numbers = spread(n, n if n <= MANY_ROWS else _MAX_ROWS)
+    rows = scaling.apply(rows_of(table.values, numbers), "float64")
+    are_free = None if table.regimes is None else table.regimes.take(numbers).free
+    selected = select_neighbours(rows, config, rng, are_free=are_free, max_rows=_MAX_ROWS, listener=listener)
     notes = selected.notes if config.standardise else (*selected.notes, _UNITS)
     if selected.notes and len(rows) < n:
         notes = (f"Neighbours were selected with {len(rows):,} of the {n:,} rows, evenly spread.", *notes)
