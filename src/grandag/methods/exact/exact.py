@@ -27,6 +27,7 @@ from grandag.methods.exact.parent_sets import count_sets
 from grandag.methods.exact.scores import SCORES
 from grandag.methods.exact.search import Optimum, check_memory, exact_search
 from grandag.methods.stages.linear_gaussian import LinearConditional
+from grandag.methods.stages.straight_lines import with_lines
 from grandag.parameters import PowerOfTen, count, integer, number, one_of, optional, parameter, positive
 from grandag.progress import Listener
 from grandag.table import Table
@@ -97,7 +98,10 @@ def learn(
         concerns=_concerns(found),
     )
     gains = edge_gains(CachedScore(score), adjacency, learned.dag)
-    return replace(learned, strength=np.where(adjacency, gains, 0.0), conditionals=conditionals(learned.dag))
+    learned = replace(learned, strength=np.where(adjacency, gains, 0.0))
+    if config.local_score != "bic":
+        return replace(learned, conditionals=conditionals(learned.dag))
+    return with_lines(learned, table, conditionals(learned.dag), "The BIC of linear models")
 
 
 def _class_of(dag: np.ndarray, allowed: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
