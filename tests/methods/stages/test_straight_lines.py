@@ -46,6 +46,14 @@ def test_straight_lines_with_gaussian_noise_are_none(method, rng):
 
 
 @each_method
+def test_no_edges_no_curves(method, rng):
+    model = method(knowledge={"forbidden": [["*", "*"]]}).fit(chain(rng.uniform))
+    assert not model.adjacency_.any()
+    assert not curved(model)
+    assert not told_by_noise(model)
+
+
+@each_method
 def test_noise_that_tells_directions(method, rng):
     model = method().fit(chain(rng.uniform))
     assert not model.is_dag_

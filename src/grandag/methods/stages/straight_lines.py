@@ -88,10 +88,10 @@ def curve_concerns(lines: Lines, advice: str) -> list[Concern]:
         own, parents = np.flatnonzero(lines.free[:, j]), np.flatnonzero(dag[:, j])
         shares = _explained_by_powers(lines.rows[np.ix_(own, parents)], lines.noise[own, j])
         records += [(i, j, share, len(own) * share) for i, share in zip(parents.tolist(), shares.tolist(), strict=True)]
-    edges = pd.DataFrame(records, columns=["cause", "effect", "share", "statistic"])
+    edges = pd.DataFrame(records, columns=["cause", "effect", "share", "statistic"], dtype=float)
     edges["p_value"] = np.minimum(1.0, 2 * len(edges) * stats.chi2.sf(edges["statistic"], 1))
     curved = edges[(edges["share"] > _CURVED) & (edges["p_value"] < _SIGNIFICANT)]
-    pairs = curved[["cause", "effect"]].to_numpy().tolist()
+    pairs = curved[["cause", "effect"]].astype(int).to_numpy().tolist()
     curved = curved[["share", "p_value"]].set_axis([f"{names[i]} -> {names[j]}" for i, j in pairs])
     found = concern_about(
         "curved relations",
