@@ -8,7 +8,7 @@ LOWEST := .venv-lowest
 OTHER_PYTHONS ?= python3.12 python3.13
 SDCD := .venv-sdcd
 
-.PHONY: demo test test-slow fuzz test-interop test-lowest test-pythons lint format generate pictures bench bench-scale bench-lingam bench-sdcd accuracy generality stability held-out confidence docs package clean
+.PHONY: demo test test-slow fuzz test-interop test-lowest test-pythons lint format generate pictures bench bench-scale bench-lingam bench-gies bench-exact bench-sdcd accuracy generality stability held-out confidence docs package clean
 
 demo: $(READY)
 	$(BIN)/grandag fit sachs --seed 1 --output demo --report demo/report.html
@@ -70,6 +70,15 @@ bench-scale: $(READY)
 # LiNGAM and RESIT beside the package lingam, in the environment of test-interop.
 bench-lingam: $(INTEROP)/.ready
 	$(INTEROP)/bin/python benchmarks/lingam_package.py
+
+# GES with interventions beside the package gies, in the same environment.
+bench-gies: $(INTEROP)/.ready
+	$(INTEROP)/bin/python -m pip install --quiet --no-compile gies
+	$(INTEROP)/bin/python benchmarks/gies_package.py
+
+# Exact search beside causal-learn's, in the same environment.
+bench-exact: $(INTEROP)/.ready
+	$(INTEROP)/bin/python benchmarks/exact.py --variables 10 12
 
 # Beside the package sdcd, which brings older versions of what we build on: it has an environment of its own. Hours.
 bench-sdcd: $(READY) $(SDCD)/.ready

@@ -1,4 +1,4 @@
-"""GES with interventions beside the package gies: CPU seconds and classes, in the same process.
+"""GES with interventions beside the package gies: CPU seconds and classes, in the same process (`make bench-gies`).
 
     pip install gies  # into an environment that has grandag; it needs nothing but numpy
     python benchmarks/gies_package.py [--variables 20] [--tables 3]

@@ -28,6 +28,7 @@ from grandag.simulate.files import simulate
 KINDS = ("gauss-anm", "lin", "lin-uniform", "lin-laplace", "lin-exponential")
 COMPARED = (
     "grandag",
+    "grandag-shared",
     "cam",
     "notears",
     "ges",

@@ -6,18 +6,37 @@ import sys
 
 import numpy as np
 
-from grandag import CAM, DAGGNN, GES, GSF, NOTEARS, PC, ExactSearch, GraNDAG, LiNGAM, RandomGraph
+from grandag import (
+    CAM,
+    DAGGNN,
+    GES,
+    GSF,
+    NOTEARS,
+    PC,
+    RESIT,
+    EqualVariance,
+    ExactSearch,
+    GraNDAG,
+    LiNGAM,
+    RandomGraph,
+)
 
 METHODS = {
     "grandag": lambda n_jobs: GraNDAG(max_iterations=100, n_jobs=n_jobs, random_state=1),
     "grandag, fast": lambda n_jobs: GraNDAG.preset("fast", max_iterations=100, n_jobs=n_jobs, random_state=1),
     "grandag++": lambda n_jobs: GraNDAG(density="gaussian", max_iterations=100, n_jobs=n_jobs, random_state=1),
+    "grandag-shared": lambda n_jobs: GraNDAG(networks="shared", max_iterations=100, n_jobs=n_jobs, random_state=1),
     "cam": lambda n_jobs: CAM(),
     "notears": lambda n_jobs: NOTEARS(),
     "lingam": lambda n_jobs: LiNGAM(),
     "ica-lingam": lambda n_jobs: LiNGAM(algorithm="ica"),
+    "resit": lambda n_jobs: RESIT(random_state=1),
+    "resit-gp": lambda n_jobs: RESIT(regression="gaussian-process", random_state=1),
+    "equal-variance": lambda n_jobs: EqualVariance(random_state=1),
+    "top-down": lambda n_jobs: EqualVariance(algorithm="top-down", random_state=1),
     "dag-gnn": lambda n_jobs: DAGGNN(n_epochs=3, random_state=1),
     "ges": lambda n_jobs: GES(),
+    "fges": lambda n_jobs: GES(max_degree=100, n_jobs=n_jobs),
     "gsf": lambda n_jobs: GSF(),
     "exact": lambda n_jobs: ExactSearch(),
     "pc": lambda n_jobs: PC(),

@@ -110,7 +110,8 @@ class Parameter:
     description: str
     source: str = ""  # where the paper, or the released program, has it
     search: Distribution | None = None
-    unused_with: str = ""  # the name of a parameter that leaves this one without effect, if it is True
+    unused_with: str = ""  # the name of a parameter that leaves this one without effect, if it is `unused_at`
+    unused_at: Any = True
     presets: Mapping[str, Any] = dataclasses.field(default_factory=dict)  # values by the name of the preset
 
     def value_in(self, preset: str) -> Any:
@@ -119,7 +120,7 @@ class Parameter:
 
     def is_unused(self, values: Mapping[str, Any]) -> bool:
         """Is it without effect beside these values of all parameters?"""
-        return bool(self.unused_with and values[self.unused_with])
+        return bool(self.unused_with) and values[self.unused_with] == self.unused_at
 
 
 def parameter(
@@ -130,17 +131,18 @@ def parameter(
     source: str = "",
     search: Distribution | None = None,
     unused_with: str = "",
+    unused_at: Any = True,
     **presets: Any,
 ) -> Any:
     """A field of a config. Keywords beyond those above are values in presets: `paper=1e-4`."""
-    declared = Parameter(default, rule, description, source, search, unused_with, presets)
+    declared = Parameter(default, rule, description, source, search, unused_with, unused_at, presets)
     return dataclasses.field(default=default, metadata={"parameter": declared})
 
 
 def redeclared(config: type, name: str, default: Any, *, search: Distribution | None = None, **presets: Any) -> Any:
     """A parameter of another config with a default, search space and presets of its own."""
     other = parameters_of(config)[name]
-    same = {"source": other.source, "unused_with": other.unused_with}
+    same = {"source": other.source, "unused_with": other.unused_with, "unused_at": other.unused_at}
     return parameter(default, other.rule, other.description, search=search, **same, **presets)
 
 
@@ -162,8 +164,13 @@ def check_unused(values: Mapping[str, Any], declared: Mapping[str, Parameter]) -
     """Raise for the first parameter that was changed although it has no effect beside the others."""
     for name, parameter in declared.items():
         if parameter.is_unused(values) and values[name] != parameter.default:
-            switch = parameter.unused_with
-            raise ParameterError(name, f"has no effect while {switch!r} is on: leave it out, or switch {switch!r} off.")
+            switch, value = parameter.unused_with, parameter.unused_at
+            advice = (
+                f"while {switch!r} is on: leave it out, or switch {switch!r} off."
+                if value is True
+                else f"with {switch}={value!r}: leave it out."
+            )
+            raise ParameterError(name, f"has no effect {advice}")
 
 
 def integer(minimum: int) -> Rule:

@@ -78,6 +78,15 @@ def test_the_graph_is_kept_when_no_refit_is_done(tmp_path):
     assert not (tmp_path / "results" / "confidence.csv").exists()
 
 
+def test_the_best_graph_so_far_is_kept(tmp_path):
+    command = ("fit", "sachs", "--method", "exact", "-o", tmp_path / "results")
+    process = interrupt("call:grandag.methods.exact.search:_Problem.solve", 1, *command)
+    assert process.returncode == 130, process.stderr
+    assert "the graph is the best one found until then" in " ".join(process.stderr.split())
+    assert (tmp_path / "results" / "edges.csv").exists()
+    assert "Traceback" not in process.stderr
+
+
 @pytest.mark.parametrize(
     ("moment", "arguments"),
     [

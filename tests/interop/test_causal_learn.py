@@ -8,11 +8,13 @@ from causallearn.graph.Endpoint import Endpoint
 from causallearn.graph.GeneralGraph import GeneralGraph
 from causallearn.graph.GraphNode import GraphNode
 from causallearn.search.ConstraintBased.PC import pc
+from causallearn.search.ScoreBased.ExactSearch import bic_exact_search
 from causallearn.utils.DAG2CPDAG import dag2cpdag
 
-from grandag import PC
+from grandag import PC, ExactSearch
 from grandag import graph as g
 from tests.interop.examples import CPDAG, DAG, NAMES
+from tests.methods.linear import linear_data
 
 CLASS_NAMES = tuple("abcde")
 
@@ -98,3 +100,15 @@ def test_hidden_causes_and_unknown_ends_are_refused(left, right):
     graph.add_edge(Edge(nodes[0], nodes[1], left, right))
     with pytest.raises(g.GraphError, match="make no edge of ours"):
         g.from_causal_learn(graph.graph)
+
+
+@pytest.mark.parametrize("search_method", ["astar", "dp"])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("max_parents", [None, 2])
+def test_exact_search_finds_the_same_class(search_method, seed, max_parents):
+    """Its score has no intercepts, so that columns are centred."""
+    values, _, _ = linear_data(np.random.default_rng(seed), d=6, n_edges=9, n=300)
+    values -= values.mean(axis=0)
+    theirs, _ = bic_exact_search(values, search_method=search_method, max_parents=max_parents)
+    ours = ExactSearch(max_parents=max_parents).fit(values)
+    np.testing.assert_array_equal(ours.adjacency_, g.to_cpdag(theirs.astype(bool)))

@@ -21,6 +21,7 @@ from tests.conftest import nonlinear_chain
 QUICK = {
     "grandag": {"max_iterations": 300, "n_jobs": 1},
     "grandag++": {"max_iterations": 300, "n_jobs": 1},
+    "grandag-shared": {"max_iterations": 300, "n_jobs": 1},
     "dag-gnn": {"n_epochs": 5},
     "random": {"n_edges": 2},
 }

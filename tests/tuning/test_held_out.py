@@ -23,6 +23,7 @@ from tests.methods.linear import linear_data
 QUICK = {
     "grandag": {"max_iterations": 400, "n_jobs": 1},
     "grandag++": {"max_iterations": 400, "n_jobs": 1},
+    "grandag-shared": {"max_iterations": 400, "n_jobs": 1},
     "dag-gnn": {"n_epochs": 5},
 }
 """So that a fit takes no time; whether it is good does not matter here."""

@@ -12,7 +12,9 @@ from grandag.tuning.spaces import NOT_OFFERED, Choice, PowerOfTen, draw, draw_fr
 from tests.conftest import SHARED
 
 SEARCHED = [method for method in METHODS if method not in ("pc", "random")]
-NOT_OF_THE_PAPER = ("lingam", "ica-lingam", "resit", "resit-gp", "equal-variance", "top-down", "exact", "fges")
+NOT_OF_THE_PAPER = (
+    "grandag-shared", "lingam", "ica-lingam", "resit", "resit-gp", "equal-variance", "top-down", "exact", "fges",
+)  # fmt: skip
 
 
 def paper_distributions(cell):

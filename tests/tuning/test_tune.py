@@ -152,6 +152,15 @@ def test_parameters_without_effect_are_not_searched(chain):
         tune(chain, "cam", 1, fixed={"refine": True}, space={"prune_cutoff": Choice((0.1, 0.2))}, n_jobs=1)
 
 
+def test_a_score_without_a_penalty(chain):
+    generalised = {"fixed": {"local_score": "generalised"}, "n_jobs": 1}
+    with pytest.raises(ParameterError, match="over penalty, and beside these values penalty has no effect"):
+        tune(chain, "exact", 1, **generalised)
+    result = tune(chain, "exact", 1, **generalised, space={"max_parents": Choice((1,))})
+    assert dict(result.best.parameters) == {"max_parents": 1}
+    assert set(tune(chain, "exact", 1, fixed={"local_score": "additive"}, n_jobs=1).best.parameters) == {"penalty"}
+
+
 def test_knowledge_binds_in_every_trial(linear):
     knowledge = {"forbidden": [("b", "a")], "required": [("a", "b")]}
     result = tune(linear, "notears", 4, n_jobs=1, fixed={"knowledge": knowledge})

@@ -43,6 +43,11 @@ METHODS = {
         "GraN-DAG++: mean and variance depend on the parents",
         {"density": "gaussian"},
     ),
+    "grandag-shared": Method(
+        "grandag.methods.grandag.grandag:GraNDAG",
+        "GraN-DAG with one network for all variables",
+        {"networks": "shared"},
+    ),
     "cam": Method("grandag.methods.cam.cam:CAM", "CAM: greedy search over additive models"),
     "notears": Method("grandag.methods.notears.notears:NOTEARS", "NOTEARS: linear, by continuous optimisation"),
     "lingam": Method("grandag.methods.lingam.lingam:LiNGAM", "DirectLiNGAM: linear, noise that is not Gaussian"),

@@ -214,8 +214,9 @@ def tune(
 
     Args:
         X: The table.
-        method: Name of a method with a search space: "grandag", "grandag++", "dag-gnn", "notears", "cam", "ges",
-            "fges", "gsf", "lingam", "ica-lingam", "resit", "resit-gp", "equal-variance", "top-down", "exact".
+        method: Name of a method with a search space: "grandag", "grandag++", "grandag-shared", "dag-gnn", "notears",
+            "cam", "ges", "fges", "gsf", "lingam", "ica-lingam", "resit", "resit-gp", "equal-variance", "top-down",
+            "exact".
         trials: Number of combinations to try.
         sampler: "random"; "tpe" or "genetic", which learn from earlier trials (package optuna); or any sampler of
             Optuna, which then has its own seed.
@@ -225,7 +226,8 @@ def tune(
         preset: Preset of all other parameters: "default", "paper" or, for GraN-DAG, "fast".
         fixed: Parameters that are not searched, such as {"knowledge": "knowledge.toml"} or {"n_layers": 1}.
         space: Distribution of each parameter to be searched; default: the paper's search space, without parameters
-            that have no effect (the cutoff of pruning, if edges are refined instead).
+            that have no effect (the cutoff of pruning, if edges are refined instead; the penalty of exact search with
+            the generalised score).
         time_limit: Seconds for one trial, which fails after that, at its next report of progress.
         total_time_limit: Seconds for all trials; those that have not begun by then are left out.
         interventions: Which variables each row intervenes on, as `fit` takes it.
@@ -245,7 +247,11 @@ def tune(
     estimator = build(method, fixed, preset=preset, seed=seed)
     searched = used_part(offered, estimator) if space is None else space
     if not set(searched) - set(fixed):
-        raise ParameterError("fixed", f"must leave something to search: the search is over {', '.join(offered)}.")
+        idle = [name for name in offered if name not in searched]
+        reason = f", and beside these values {', '.join(idle)} has no effect" if idle else ""
+        raise ParameterError(
+            "fixed", f"must leave something to search: the search is over {', '.join(offered)}{reason}."
+        )
     table = as_splittable(X, estimator, interventions, intervention_kind)
     knowledge = Knowledge.of(estimator.knowledge)
     knowledge.masks(table.names)  # refuses contradictions before any trial runs

@@ -9,6 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import grandag
 from grandag import GES, GSF, PC, ExactSearch, confidence
 from grandag.graph import from_edge_table, is_acyclic, is_cpdag, to_cpdag, to_dag, undirected_part
+from grandag.methods.registry import build
 from grandag.metrics import shd, shd_cpdag, sid_bounds
 from grandag.resampling import attach
 from tests.cli.test_app import run
@@ -163,3 +164,11 @@ def test_groups_that_nobody_looked_at_are_noted(rng, monkeypatch):
     assert not any("smallest groups" in note for note in GES().fit(values).notes_)
     monkeypatch.setattr("grandag.methods.equivalence.class_state.MOST_CLIQUES", 1)
     assert sum("smallest groups" in note for note in GES().fit(values).notes_) == 1
+
+
+def test_fges_is_ges_up_to_its_limit():
+    values, _, _ = linear_data(np.random.default_rng(0), d=50, n_edges=100, n=500)
+    ges, fges = (build(method, {}).fit(values) for method in ("ges", "fges"))
+    np.testing.assert_array_equal(fges.adjacency_, ges.adjacency_)
+    np.testing.assert_array_equal(fges.strength_, ges.strength_)
+    assert fges.score_ == ges.score_

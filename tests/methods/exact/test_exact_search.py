@@ -4,6 +4,7 @@ import math
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import grandag
@@ -197,8 +198,25 @@ def test_other_scores_of_the_estimator(local_score, rng, tmp_path):
 
 
 def test_penalty_of_the_generalised_score_is_refused(rng):
-    with pytest.raises(ParameterError, match="has no effect on the generalised score"):
+    with pytest.raises(ParameterError, match="'penalty' has no effect with local_score='generalised': leave it out"):
         ExactSearch(local_score="generalised", penalty=2.0).fit(rng.normal(size=(50, 2)))
+
+
+def test_a_limit_on_parents_is_said(rng):
+    """Of a sum of three, two parents are the limit; where there are no more candidates, there is none."""
+    values = rng.normal(size=(300, 4))
+    data = pd.DataFrame(values, columns=list("abcd")).assign(d=lambda table: table.sum(axis=1))
+
+    def said(forbidden=(), **parameters):
+        knowledge = {"tiers": [["a", "b", "c"], ["d"]], "forbidden": list(forbidden)}
+        model = ExactSearch(**parameters, knowledge=knowledge).fit(data)
+        return [note for note in model.notes_ if "max_parents" in note]
+
+    (note,) = said(max_parents=2)
+    assert note.startswith("1 variable has max_parents=2 parents: 'd'.")
+    assert not said()
+    assert not said(max_parents=3)
+    assert not said(max_parents=2, forbidden=[("a", "d")])
 
 
 def test_memory_is_stated_or_refused(rng, caplog):
@@ -227,6 +245,7 @@ def test_out_of_memory_has_a_bound_on_the_gap():
     assert stopped.gap_ > 0
     (concern,) = [concern for concern in stopped.learned_.concerns if concern.kind == "not proven best"]
     assert "Raise max_memory" in concern.message
+    assert "No graph with at most 3 parents per variable has a score" in concern.message
 
 
 def interrupt_at(stage, number):

@@ -178,6 +178,23 @@ def test_dependent_residuals_are_a_reason_to_doubt(rng):
     assert "dependent residuals" not in [concern.kind for concern in better.warnings_]
 
 
+def test_directions_of_lines_with_gaussian_noise_are_a_guess(rng):
+    """Both directions leave independent residuals; what knowledge says is no guess, and curves tell."""
+    a, b, c = rng.normal(size=(3, 300))
+    data = pd.DataFrame({"a": a, "b": a + b, "c": a + b + c})
+    model = RESIT(random_state=0).fit(data)
+    (concern,) = [concern for concern in model.warnings_ if concern.kind == "guessed directions"]
+    assert {tuple(edge.split(" -> ")) for edge in concern.numbers} == set(model.graph_.edges)
+    assert set(concern.variables) == set("abc")
+    assert "a guess" in concern.message
+
+    known = RESIT(random_state=0, knowledge={"tiers": [["a"], ["b"], ["c"]]}).fit(data)
+    required = RESIT(random_state=0, knowledge={"required": [["a", "b"]]}).fit(data[["a", "b"]])
+    for told in (known, required, RESIT(random_state=0).fit(curves(rng))):
+        assert list(told.graph_.edges)
+        assert "guessed directions" not in [concern.kind for concern in told.warnings_]
+
+
 def test_seed_and_storage(rng, tmp_path):
     data = curves(rng, 1500)  # more rows than stand for a kernel
     first, second = (RESIT(random_state=3).fit(data) for _ in range(2))

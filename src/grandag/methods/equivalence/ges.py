@@ -40,6 +40,7 @@ from grandag.methods.stages.linear_gaussian import (
     free_moments,
     least_squares,
 )
+from grandag.methods.stages.straight_lines import with_lines
 from grandag.parameters import ParameterError, PowerOfTen, boolean, n_jobs, number, parameter
 from grandag.progress import Listener
 from grandag.table import KINDS, Table
@@ -127,7 +128,7 @@ def learn(
     data = free_moments(table, n_threads=n_threads)
     score, groups = _gaussian_score(table, data, config)
     found = search_class(score, table.names, knowledge, config, listener, groups, n_threads)
-    return replace(found, conditionals=least_squares(data, found.dag).conditionals(found.dag))
+    return with_lines(found, table, least_squares(data, found.dag).conditionals(found.dag), "GES")
 
 
 def _gaussian_score(

@@ -21,7 +21,7 @@ A table with labels or counts has the tests of `mixed.py` in the place of correl
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple, Protocol
 
@@ -36,6 +36,7 @@ from grandag.methods.equivalence.mixed import MOST_CONDITIONS, MixedTests
 from grandag.methods.estimator import StructureLearner, estimator
 from grandag.methods.stages.family_conditionals import FamilyConditional, family_conditionals
 from grandag.methods.stages.linear_gaussian import LinearConditional, least_squares, moments
+from grandag.methods.stages.straight_lines import with_lines
 from grandag.parameters import integer, one_of, optional, parameter, probability
 from grandag.progress import Listener, Progress
 from grandag.table import KINDS, Table
@@ -241,16 +242,18 @@ def learn(
     back = np.ix_(np.argsort(order), np.argsort(order))
     adjacency, z = oriented.adjacency[back], found.z[back]
     dag = to_dag(adjacency)
-    return Learned(
+    learned = Learned(
         table.names,
         adjacency,
         np.where(adjacency, z, 0.0),
         kind="cpdag",
         edge_facts={"p_value": 2 * norm.sf(z)},
         values={"n_tests": found.n_tests},
-        conditionals=family_conditionals(table, dag) if mixed else least_squares(data, dag).conditionals(dag),
         notes=(*((_MIXED,) if mixed else ()), *_notes(found, oriented)),
     )
+    if mixed:
+        return replace(learned, conditionals=family_conditionals(table, dag))
+    return with_lines(learned, table, least_squares(data, dag).conditionals(dag), "PC")
 
 
 def _notes(found: Skeleton, oriented: Orientation) -> list[str]:

@@ -27,9 +27,11 @@ from grandag.methods.exact.parent_sets import count_sets
 from grandag.methods.exact.scores import SCORES
 from grandag.methods.exact.search import Optimum, check_memory, exact_search
 from grandag.methods.stages.linear_gaussian import LinearConditional
+from grandag.methods.stages.straight_lines import with_lines
 from grandag.parameters import PowerOfTen, count, integer, number, one_of, optional, parameter, positive
 from grandag.progress import Listener
 from grandag.table import Table
+from grandag.wording import counted, some
 
 __all__ = ["ExactConfig", "ExactSearch", "learn"]
 
@@ -53,6 +55,8 @@ class ExactConfig:
         number(0),
         "Multiple of the BIC's penalty, log(n) / 2 per parameter; larger values give sparser graphs.",
         search=PowerOfTen(-4, 4),
+        unused_with="local_score",
+        unused_at="generalised",
     )
     max_parents: int | None = parameter(
         None,
@@ -93,11 +97,14 @@ def learn(
         np.zeros(adjacency.shape),
         kind=_kind(groups) if is_class else "dag",
         values={"score": found.score, "gap": found.gap},
-        notes=notes,
-        concerns=_concerns(found),
+        notes=(*notes, *_note_of_limit(found.adjacency, knowledge, table.names, config.max_parents)),
+        concerns=_concerns(found, config.max_parents),
     )
     gains = edge_gains(CachedScore(score), adjacency, learned.dag)
-    return replace(learned, strength=np.where(adjacency, gains, 0.0), conditionals=conditionals(learned.dag))
+    learned = replace(learned, strength=np.where(adjacency, gains, 0.0))
+    if config.local_score != "bic":
+        return replace(learned, conditionals=conditionals(learned.dag))
+    return with_lines(learned, table, conditionals(learned.dag), "The BIC of linear models")
 
 
 def _class_of(dag: np.ndarray, allowed: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
@@ -126,14 +133,31 @@ def _announce(knowledge: Masks, config: ExactConfig) -> None:
     )
 
 
-def _concerns(found: Optimum) -> tuple[Concern, ...]:
+def _note_of_limit(
+    dag: np.ndarray, knowledge: Masks, names: tuple[str, ...], max_parents: int | None
+) -> tuple[str, ...]:
+    """A note, if variables have as many parents as they may, and others might be added."""
+    if max_parents is None:
+        return ()
+    n_parents, n_possible = dag.sum(axis=0), knowledge.allowed.sum(axis=0)
+    at_limit = [repr(names[j]) for j in np.flatnonzero((n_parents >= max_parents) & (n_possible > n_parents))]
+    if not at_limit:
+        return ()
+    return (
+        f"{counted(len(at_limit), 'variable')} {'has' if len(at_limit) == 1 else 'have'} max_parents={max_parents} "
+        f"parents: {some(at_limit)}. With more, another graph may have a better score.",
+    )
+
+
+def _concerns(found: Optimum, max_parents: int | None) -> tuple[Concern, ...]:
     """A concern, if the search was stopped: what is known about better graphs."""
     if not (found.was_interrupted or found.is_out_of_memory):
         return ()
     if found.gap is None:
         known = "How much better others are is unknown, since not all sets of parents were scored."
     else:
-        known = f"No graph has a score that is better by more than {found.gap:,.4g}."
+        limit = "" if max_parents is None else f" with at most {counted(max_parents, 'parent')} per variable"
+        known = f"No graph{limit} has a score that is better by more than {found.gap:,.4g}."
     if found.was_interrupted:
         kind, message = (
             "interrupted",
@@ -159,7 +183,8 @@ class ExactSearch(StructureLearner, ExactConfig):
     Attributes:
         strength_: (d, d) how much an edge adds to the score of `dag_`.
         score_: The best score.
-        gap_: How much better another graph could be: 0, unless the search was stopped; None if nothing is known.
+        gap_: How much better another graph with at most `max_parents` parents per variable could be: 0, unless the
+            search was stopped; None if nothing is known.
 
     Example:
         >>> from grandag import ExactSearch, GES, datasets

@@ -24,7 +24,6 @@ from grandag.methods.equivalence.kernel_conditionals import kernel_conditionals
 from grandag.methods.equivalence.local_score import LocalScore
 from grandag.methods.stages.linear_gaussian import FreeMoments, free_moments, least_squares
 from grandag.model import Conditional
-from grandag.parameters import ParameterError
 from grandag.table import InterventionError, Table, note_of_rows, rows_of, spread
 
 __all__ = ["SCORES", "AdditiveScore", "Scored"]
@@ -99,9 +98,7 @@ def _additive(table: Table, penalty: float) -> Scored:
     return Scored(AdditiveScore(splines, penalty), is_class=False, conditionals=conditionals)
 
 
-def _generalised(table: Table, penalty: float) -> Scored:
-    if penalty != 1:
-        raise ParameterError("penalty", "has no effect on the generalised score: leave it out.")
+def _generalised(table: Table, _penalty: float) -> Scored:
     if table.regimes is not None:
         raise InterventionError(
             "The generalised score makes no use of interventions: choose local_score='bic' or 'additive', or fit to "

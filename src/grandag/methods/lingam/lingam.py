@@ -8,13 +8,13 @@ the parents of each variable among those before it (`parents`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from grandag.diagnostics import Concern, concern_about, spread_rows
+from grandag.diagnostics import Concern
 from grandag.graph import ancestors
 from grandag.knowledge import Masks
 from grandag.learned import Learned
@@ -23,6 +23,7 @@ from grandag.methods.lingam.direct import direct_order
 from grandag.methods.lingam.ica import IcaOrder, ica_order
 from grandag.methods.lingam.parents import loss_without, parents_in_order
 from grandag.methods.stages.linear_gaussian import least_squares, moments
+from grandag.methods.stages.straight_lines import Lines, curve_concerns
 from grandag.parameters import PowerOfTen, integer, number, one_of, parameter
 from grandag.progress import Listener
 from grandag.table import Table
@@ -33,11 +34,10 @@ __all__ = ["LiNGAM", "LingamConfig", "learn", "must_precede"]
 _GAUSSIAN_P_VALUE = 0.05
 """From here on, the test of Shapiro and Wilk does not tell noise from Gaussian noise."""
 
-_CURVED, _SIGNIFICANT = 0.1, 0.001
-"""Part of the noise's variance, and p-value among all edges: a relation with both is clearly no line."""
-
-_NOTHING = 1e-12
-"""In the place of the variance of a column, or of what is left of it, that does not vary."""
+_CURVES = (
+    "LiNGAM assumes lines, so that their directions may be wrong: use a method for curves (GraN-DAG, CAM, RESIT), or "
+    "transform the columns."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,20 +91,20 @@ def learn(
         parents = np.flatnonzero(adjacency[:, j])
         strength[parents, j] = n_rows / 2 * loss_without(data.covariance, int(j), parents.tolist())
     final = least_squares(data, adjacency)
-    rows = (spread_rows(table.values) - scaling.mean) / scaling.scale
-    noise = rows - final.intercept - rows @ final.weights
     in_units = final.in_units(scaling)
+    conditionals = in_units.conditionals(adjacency)
+    lines = Lines.of(table, adjacency, conditionals)
     return Learned(
         table.names,
         adjacency,
         strength,
         matrices={"coefficients": in_units.weights},
         values={"search": pd.DataFrame({"variable": [table.names[node] for node in found.order]})},
-        conditionals=in_units.conditionals(adjacency),
+        conditionals=conditionals,
         concerns=(
             *_unfinished(found, config),
-            *_gaussian_concerns(noise, adjacency, table.names),
-            *_curve_concerns(rows, noise, adjacency, table.names),
+            *_gaussian_concerns(lines.noise, adjacency, table.names),
+            *curve_concerns(lines, _CURVES),
         ),
     )
 
@@ -147,39 +147,6 @@ def _gaussian_concerns(noise: np.ndarray, adjacency: np.ndarray, names: tuple[st
     )
     numbers = {"edges": len(edges), "p_values": {name: float(p_values[names.index(name)]) for name in variables}}
     return [Concern("Gaussian noise", variables, numbers, message)]
-
-
-def _curve_concerns(
-    rows: np.ndarray, noise: np.ndarray, adjacency: np.ndarray, names: tuple[str, ...]
-) -> list[Concern]:
-    """A concern about edges along which squares or cubes explain what lines leave.
-
-    Given a linear model, noise is independent of parents, and of no function of them is it more than chance.
-    """
-    share = np.where(adjacency, np.maximum(*(_explained_by_power(rows, noise, power) for power in (2, 3))), 0.0)
-    p_values = np.minimum(1.0, 2 * max(int(adjacency.sum()), 1) * stats.chi2.sf(len(rows) * share, 1))
-    curved = np.argwhere((share > _CURVED) & (p_values < _SIGNIFICANT))
-    edges = pd.DataFrame(
-        {"share": [share[i, j] for i, j in curved], "p_value": [p_values[i, j] for i, j in curved]},
-        index=[f"{names[i]} -> {names[j]}" for i, j in curved],
-    )
-    found = concern_about(
-        "curved relations",
-        edges.sort_values("share", ascending=False),
-        lambda row: f"a curve explains {row['share']:.0%} of what the line leaves",
-        "These edges are no straight lines: {}. LiNGAM assumes lines, so that their directions may be wrong: use a "
-        "method for curves (GraN-DAG, CAM, RESIT), or transform the columns.",
-    )
-    variables = tuple(names[node] for node in np.unique(curved))
-    return [replace(concern, variables=variables) for concern in found]
-
-
-def _explained_by_power(rows: np.ndarray, noise: np.ndarray, power: int) -> np.ndarray:
-    """[i, j]: the part of the variance of the noise of j that a power of x_i explains beyond x_i itself."""
-    powers = rows**power - (rows**power).mean(axis=0)
-    powers -= rows * (rows * powers).mean(axis=0) / np.maximum((rows**2).mean(axis=0), _NOTHING)
-    sizes = np.outer((powers**2).mean(axis=0), (noise**2).mean(axis=0))
-    return np.asarray(np.square(powers.T @ noise / len(rows)) / np.maximum(sizes, _NOTHING))
 
 
 @estimator

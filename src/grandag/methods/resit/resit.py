@@ -32,6 +32,7 @@ from grandag.model import Conditional
 from grandag.parameters import PowerOfTen, boolean, integer, one_of, parameter, probability
 from grandag.progress import Listener, Progress
 from grandag.table import MANY_ROWS, Table, note_of_rows, spread
+from grandag.wording import counted
 
 __all__ = ["RESIT", "ResitConfig", "learn"]
 
@@ -43,6 +44,9 @@ _MAX_ROWS = {"splines": MANY_ROWS, "gaussian-process": 10_000, "trees": MANY_ROW
 
 _SIGNIFICANT, _CLEAR = 0.001, 0.01
 """P-value, corrected for all variables, and share of HSIC in its largest value: both are needed for a concern."""
+
+_INDEPENDENT = 0.05
+"""P-value from which a residual against the direction of an edge passes for independent."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +119,10 @@ def learn(
         values={"search": _named(ordered, table.names)},
         conditionals=_conditionals(some, chosen.adjacency, splines, config, rng),
         notes=(*note_of_rows("RESIT looked at", used, table), *notes, *chosen.notes),
-        concerns=tuple(_dependence_concerns(test, chosen.adjacency, table.names, config)),
+        concerns=(
+            *_dependence_concerns(test, chosen.adjacency, table.names, config),
+            *_direction_concerns(test, chosen.adjacency, knowledge, table.names),
+        ),
     )
 
 
@@ -222,6 +229,30 @@ def _dependence_concerns(
         f"residuals, so that edges around them are a guess: {other}noise that is not additive, hidden common causes "
         "and missing parents are other reasons.",
     )
+
+
+def _direction_concerns(test: Tester, adjacency: np.ndarray, knowledge: Masks, names: tuple[str, ...]) -> list[Concern]:
+    """A concern about edges i -> j whose reverse fits, too: the residual of i given j and its parents is independent.
+
+    Edges whose direction is known are no guess.
+    """
+    found = {}
+    for i, j in np.argwhere(adjacency & knowledge.allowed.T).tolist():
+        inputs = [*np.flatnonzero(adjacency[:, i]).tolist(), j]
+        log_p_value = test(i, tuple(sorted(inputs))).on(inputs)
+        if log_p_value >= math.log(_INDEPENDENT):
+            found[f"{names[i]} -> {names[j]}"] = (math.exp(log_p_value), i, j)
+    table = pd.DataFrame({"p_value": [p_value for p_value, *_ in found.values()]}, index=list(found))
+    concerns = concern_about(
+        "guessed directions",
+        table.sort_values("p_value", ascending=False),
+        lambda row: f"p-value {row['p_value']:.2g} backwards",
+        f"Backwards, {len(found)} of {counted(int(adjacency.sum()), 'edge')} would leave independent residuals, too: "
+        "their direction is a guess, {}. Straight lines with Gaussian noise, weak effects and few rows look like this. "
+        "Use a method for equivalence classes (GES, PC), more rows, or background knowledge.",
+    )
+    involved = tuple(dict.fromkeys(names[node] for _, *edge in found.values() for node in edge))
+    return [replace(concern, variables=involved) for concern in concerns]
 
 
 @estimator
