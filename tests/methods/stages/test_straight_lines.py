@@ -64,6 +64,13 @@ def test_noise_that_tells_directions(method, rng):
     ]
 
 
+def test_noise_that_is_nearly_gaussian_tells_nothing(rng):
+    """Significant in so many rows, and no help to LiNGAM."""
+    model = GES().fit(chain(lambda size: rng.gamma(20, size=size), n=2000))
+    assert not model.is_dag_
+    assert not told_by_noise(model)
+
+
 @pytest.mark.parametrize("method", [GES, PC])
 def test_labels_and_counts_have_no_lines(method, rng):
     count = rng.poisson(2, 300)
