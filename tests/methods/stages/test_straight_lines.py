@@ -64,6 +64,13 @@ def test_noise_that_tells_directions(method, rng):
     ]
 
 
+def test_noise_that_is_nearly_gaussian_tells_nothing(rng):
+    """Significant in so many rows, and no help to LiNGAM."""
+    model = GES().fit(chain(lambda size: rng.gamma(20, size=size), n=2000))
+    assert not model.is_dag_
+    assert not told_by_noise(model)
+
+
 @pytest.mark.parametrize("method", [GES, PC])
 def test_labels_and_counts_have_no_lines(method, rng):
     count = rng.poisson(2, 300)
@@ -108,3 +115,16 @@ def test_shares_are_those_of_regressions(rng):
     assert concern.numbers["X0 -> X1"]["share"] == pytest.approx(max(shares), rel=1e-9)
     assert concern.variables == ("X0", "X1")
     assert concern.message.endswith("Beware.")
+
+
+@pytest.mark.parametrize(("n", "share", "is_clear"), [(2000, 0.2, True), (2000, 0.05, False), (30, 0.2, False)])
+def test_both_size_and_significance_are_needed(n, share, is_clear, rng):
+    """Of noise of which a square explains just so much."""
+    cause, rest = rng.normal(size=(2, n))
+    line = np.column_stack([np.ones(n), cause])
+    square = cause**2 - line @ np.linalg.lstsq(line, cause**2, rcond=None)[0]
+    rest -= rest.mean() + square * (square @ rest) / (square @ square)
+    noise = np.sqrt(share) * square / square.std() + np.sqrt(1 - share) * rest / rest.std()
+    columns, dag = np.column_stack([cause, noise]), np.array([[False, True], [False, False]])
+    lines = Lines(dag, columns, columns, np.ones((n, 2), dtype=bool), ("a", "b"))
+    assert bool(curve_concerns(lines, "Beware.")) == is_clear
