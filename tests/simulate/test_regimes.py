@@ -36,6 +36,16 @@ def test_the_same_seed_gives_the_same_rows():
     np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("mechanism", ["gauss-anm", "lin"])
+def test_no_row_repeats_the_noise_of_another(mechanism):
+    """Whatever the seeds: rows that share the values of all roots look like a law among them."""
+    by_files = files.simulate(mechanism, graph="empty", n_nodes=5, n_rows=100, seed=3)
+    by_hand = simulate.draw_scenario(mechanism, simulate.empty(5), 100, 3)
+    for scenario in (by_files, by_hand):
+        drawn = simulate.draw_regimes(scenario, random_state=3)
+        assert all(drawn.data[name].is_unique for name in drawn.data)
+
+
 def slope(rows, cause, effect):
     return np.polyfit(rows[cause], rows[effect], 1)[0]
 

@@ -86,7 +86,8 @@ def draw_regimes(
     if scenario.configuration.get("mechanism") not in KINDS:
         raise ParameterError("scenario", f"has no interventions; kinds that have are {', '.join(KINDS)}.")
     counts = _shares(round(intervened * n_rows), n_regimes)
-    rng = as_generator(random_state)
+    # Numbers of its own: children of the scenario's seed would repeat its noise, row by row.
+    rng = np.random.default_rng(as_generator(random_state).integers(2**32, size=4))
     turns = np.resize(rng.permutation(n_nodes), n_regimes * n_targets).reshape(n_regimes, n_targets)
     n_observational = n_rows - sum(counts)
     parts, targets, regimes = [scenario.data.iloc[:n_observational]], [""] * n_observational, []
