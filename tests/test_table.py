@@ -75,10 +75,23 @@ def test_all_text_columns_are_named_at_once(frame, convert):
     assert "for example 'word 4') and 2 more. Leave them out (--exclude)" in str(error.value)
 
 
-@pytest.mark.parametrize("convert", [lambda f: f, pl.from_pandas])
-def test_dates(frame, convert):
-    with pytest.raises(TableError, match=r"Column 'day' does not hold numbers \(type [Dd]atetime"):
-        as_table(convert(frame.assign(day=pd.Timestamp("2020-01-01"))))
+DAY = pd.Timestamp("2020-01-01")
+
+
+@pytest.mark.parametrize(
+    ("day", "convert"),
+    [
+        (DAY, lambda f: f),
+        (DAY.to_period("M"), lambda f: f),
+        (pd.Timedelta(days=1), lambda f: f),
+        (DAY, pl.from_pandas),
+        (pd.Timedelta(days=1), pl.from_pandas),
+        (DAY, lambda f: pl.from_pandas(f).with_columns(pl.col("day").cast(pl.Date))),
+    ],
+)
+def test_dates(frame, day, convert):
+    with pytest.raises(TableError, match=r"Column 'day' does not hold numbers \(type .*: leave it .* as the days since"):
+        as_table(convert(frame.assign(day=day)))
 
 
 @pytest.mark.parametrize("convert", [lambda f: f, pl.from_pandas, lambda f: f.to_numpy()])

@@ -69,6 +69,9 @@ MANY_ROWS = 1 << 17
 _LARGEST, _SMALLEST = 1e120, 1e-120
 """Squares of numbers beyond these, and sums of such squares, leave the range of double precision."""
 
+_TIMES = ("date", "time", "duration", "period")
+"""How the names of types of dates and times begin: of pandas, polars and Arrow."""
+
 _SAME = 1e-6
 """Standardised columns that differ by less than this everywhere are copies of each other."""
 
@@ -120,12 +123,13 @@ class Table:
         return tuple(ColumnKind(kind, labels) for kind, labels in zip(self.kinds, self.labels, strict=True))
 
     def as_numbers(self, taken: frozenset[str], reason: str) -> Table:
-        """The table with plain numbers in columns of kinds that are not `taken`: counts, and labels that are numbers.
+        """The table with plain numbers in columns of kinds that are not `taken`: counts, and two labels that are numbers.
 
-        False and True are 0 and 1. Labels that are no numbers are refused for the given reason.
+        False and True are 0 and 1. Other labels are refused for the given reason: three and more numbers are labels only
+        if somebody has said so.
         """
         changed = [j for j, kind in enumerate(self.kinds) if kind not in taken]
-        refused = [j for j in changed if self.kinds[j] in LABELLED and labels_as_numbers(self.labels[j]) is None]
+        refused = [j for j in changed if len(self.labels[j]) > 2 or labels_as_numbers(self.labels[j]) is None]
         if refused:
             raise KindError(_refusal([(self.names[j], self.kinds[j], self.labels[j]) for j in refused], reason))
         numbers = {j: _numbers_of_codes(self, j) if self.labels[j] else self.values[:, j] for j in changed}
@@ -186,7 +190,9 @@ def _refusal(columns: Sequence[tuple[str, str, tuple[str, ...]]], reason: str) -
     found = [f"{name!r} is {kind} ({', '.join(map(repr, labels[:3]))}{', ...' * (len(labels) > 3)})"
              for name, kind, labels in columns]  # fmt: skip
     shown = "; ".join(found[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
-    advice = "encode two labels as 0 and 1, or leave the column out (--exclude)"
+    are_numbers = any(labels_as_numbers(labels) is not None for _, _, labels in columns)
+    advice = "encode two labels as 0 and 1, " + "say that they are numbers by kinds (--kinds), " * are_numbers
+    advice += "or leave the column out (--exclude)"
     return f"Column {shown}: {reason}. Otherwise {advice}."
 
 
@@ -531,7 +537,7 @@ def _categories(column: Any) -> list[Any]:
 
 def _numbers(column: Any, dtype: np.dtype[Any]) -> np.ndarray:
     """One column of a data frame in the given precision, missing values as NaN."""
-    if str(column.dtype).lower().startswith(("datetime", "date", "timedelta", "duration", "time", "complex")):
+    if str(column.dtype).lower().startswith((*_TIMES, "complex")):
         raise TypeError
     if hasattr(column, "iloc"):
         return np.asarray(column.to_numpy(dtype=dtype, na_value=np.nan))
@@ -541,15 +547,18 @@ def _numbers(column: Any, dtype: np.dtype[Any]) -> np.ndarray:
 def not_numbers(columns: Sequence[tuple[str, str, Any]]) -> TableError:
     """The error for columns of something else, by name, type and example: all of them at once."""
     found = [(repr(name), f"(type {kind}, for example {example!r})") for name, kind, example in columns]
+    are_times = any(kind.lower().startswith(_TIMES) for _, kind, _ in columns)
+    advice = ", dates and times as the days since the first or the month" if are_times else ""
     if len(found) == 1:
         name, kind = found[0]
         return TableError(
-            f"Column {name} does not hold numbers {kind}: leave it out (--exclude) or encode it as numbers first."
+            f"Column {name} does not hold numbers {kind}: leave it out (--exclude) or encode it as numbers first"
+            f"{advice}."
         )
     shown = ", ".join(map(" ".join, found[:5])) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
     return TableError(
         f"{len(found)} columns do not hold numbers: {shown}. Leave them out (--exclude) or encode them as numbers "
-        "first."
+        f"first{advice}."
     )
 
 

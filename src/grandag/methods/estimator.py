@@ -114,7 +114,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     """Kinds of interventions that the method makes use of: "perfect", "imperfect". `learn` finds them in the `regimes`
     of its tables."""
     takes: ClassVar[frozenset[str]] = frozenset({"continuous"})
-    """Kinds of columns that the method makes use of. Counts, and labels that are numbers, as 0 and 1, it gets as plain
+    """Kinds of columns that the method makes use of. Counts, and two labels that are numbers, as 0 and 1, it gets as plain
     numbers; columns of other labels are refused."""
     checks_noise: ClassVar[bool] = True
     """Look at the noise at the end of a fit; where that would take longer than the fit, `check_noise` is for users."""
