@@ -268,7 +268,9 @@ class TestMethodsOfNumbers:
             numbers, kinds = numbers.astype({"answer": "category"}), None
         else:
             kinds = "answer=categorical"
-        message = rf"Column 'answer' is categorical \('1', '2', '3', \.\.\.\): {learner.__name__} takes numbers only; .*"
+        message = (
+            rf"Column 'answer' is categorical \('1', '2', '3', \.\.\.\): {learner.__name__} takes numbers only; .*"
+        )
         with pytest.raises(KindError, match=message + r"say that they are numbers by kinds \(--kinds\)"):
             learner(kinds=kinds).fit(numbers)
         learner(kinds={"answer": "continuous"}).fit(numbers)

@@ -123,7 +123,9 @@ def test_thousands_are_not_taken_for_decimals(tmp_path):
 
 
 @pytest.mark.parametrize("separator", [";", "\t"])
-@pytest.mark.parametrize(("values", "shown"), [("1.244 709 3.501", "'1.244' beside '709'"), ("1.240 25.300", "'1.240'")])
+@pytest.mark.parametrize(
+    ("values", "shown"), [("1.244 709 3.501", "'1.244' beside '709'"), ("1.240 25.300", "'1.240'")]
+)
 def test_thousands_with_points_are_not_taken_for_decimals(tmp_path, separator, values, shown):
     path = tmp_path / "t.csv"
     path.write_text(f"a{separator}b\n" + "".join(f"{value}{separator}2\n" for value in values.split()))

@@ -175,3 +175,23 @@ def test_rows_of_interventions_say_nothing_about_their_targets(rng):
     assert worth[2] < worth[0] / 2
     found = grandag.refine(graph.T, table, interventions=targets, n_jobs=1)
     assert edges(found) == {("a", "c")}
+
+
+def test_gross_outliers_are_left_out_and_named(frame, tmp_path):
+    """As in a fit: a few values far off would decide about everything."""
+    wrong = frame.copy()
+    wrong.loc[::30, "d"] = 99.0
+    clean = wrong.drop(index=wrong.index[::30])
+    found, refined = grandag.judge(drawing(*TRUE), wrong), grandag.refine(drawing(*TRUE), wrong)
+    assert [concern.kind for concern in found.concerns] == ["gross outliers"]
+    assert [concern.kind for concern in refined.concerns] == ["gross outliers"]
+    assert found.values["evidence"] == grandag.judge(drawing(*TRUE), clean).values["evidence"]
+    kept = grandag.judge(drawing(*TRUE), wrong, outliers="keep")
+    assert kept.concerns == ()
+    assert kept.values["evidence"] < found.values["evidence"] - 100
+    with pytest.raises(ParameterError, match="'outliers' must be one of 'auto', 'keep'"):
+        grandag.judge(drawing(*TRUE), wrong, outliers="drop")
+    wrong.to_csv(tmp_path / "table.csv", index=False)
+    write_graph(drawing(*TRUE), tmp_path / "drawn.json")
+    given = ("refine", tmp_path / "drawn.json", tmp_path / "table.csv", "--json", "--outliers", "keep")
+    assert json.loads(run(*given).stdout)["warnings"] == []

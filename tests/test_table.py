@@ -90,7 +90,9 @@ DAY = pd.Timestamp("2020-01-01")
     ],
 )
 def test_dates(frame, day, convert):
-    with pytest.raises(TableError, match=r"Column 'day' does not hold numbers \(type .*: leave it .* as the days since"):
+    with pytest.raises(
+        TableError, match=r"Column 'day' does not hold numbers \(type .*: leave it .* as the days since"
+    ):
         as_table(convert(frame.assign(day=day)))
 
 
@@ -105,6 +107,9 @@ def test_missing_values_are_counted_and_placed(frame, convert):
         as_table(table)
     dropped = as_table(table, missing="drop")
     assert dropped.n_dropped == 3
+    (note,) = dropped.notes
+    assert note.startswith("Dropped 3 of 20 rows, which have missing or infinite values: ")
+    assert note.endswith(f": '{second}' 10.0%, '{first}' 5.0%.")
     np.testing.assert_array_equal(dropped.values, frame.to_numpy()[[0, 1, 2, 3, 5, 7, *range(9, 20)]])
 
 

@@ -386,8 +386,8 @@ def _check_labels(texts: Sequence[str], n_rows: int) -> None:
 
 def _dates(example: str) -> str:
     return (
-        f"holds dates or times, for example {example!r}: leave it out (--exclude), turn it into what may matter, as the "
-        "days since the first or the month, or say by kinds (--kinds) what else it holds."
+        f"holds dates or times, for example {example!r}: leave it out (--exclude), turn it into what may matter, as "
+        "the days since the first or the month, or say by kinds (--kinds) what else it holds."
     )
 
 

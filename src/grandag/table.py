@@ -25,6 +25,7 @@ from grandag.kinds import (
     of_numbers,
     whole_columns,
 )
+from grandag.wording import some
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,6 +72,9 @@ _LARGEST, _SMALLEST = 1e120, 1e-120
 
 _TIMES = ("date", "time", "duration", "period")
 """How the names of types of dates and times begin: of pandas, polars and Arrow."""
+
+_MOST_SHARES = 20
+"""Columns whose shares of missing values a note lists."""
 
 _SAME = 1e-6
 """Standardised columns that differ by less than this everywhere are copies of each other."""
@@ -123,10 +127,10 @@ class Table:
         return tuple(ColumnKind(kind, labels) for kind, labels in zip(self.kinds, self.labels, strict=True))
 
     def as_numbers(self, taken: frozenset[str], reason: str) -> Table:
-        """The table with plain numbers in columns of kinds that are not `taken`: counts, and two labels that are numbers.
+        """The table with plain numbers in columns of kinds that are not `taken`: counts, and two labels that are such.
 
-        False and True are 0 and 1. Other labels are refused for the given reason: three and more numbers are labels only
-        if somebody has said so.
+        False and True are 0 and 1. Other labels are refused for the given reason: three and more numbers are labels
+        only if somebody has said so.
         """
         changed = [j for j, kind in enumerate(self.kinds) if kind not in taken]
         refused = [j for j in changed if len(self.labels[j]) > 2 or labels_as_numbers(self.labels[j]) is None]
@@ -164,9 +168,7 @@ class Table:
         """A sentence on the share of missing values in each column, if there are any."""
         if self.gaps is None:
             return ()
-        shares = self.gaps.mean(axis=0)
-        order = [int(j) for j in np.argsort(-shares, kind="stable") if shares[j] > 0]
-        found = ", ".join(f"{self.names[j]!r} {shares[j]:.1%}" for j in order)
+        found = _listed_shares(self.names, self.gaps.mean(axis=0))
         return (f"Missing or infinite values were filled in by chained equations; their shares: {found}.",)
 
     def select(self, columns: np.ndarray) -> Table:
@@ -183,6 +185,12 @@ class Table:
             gaps=None if self.gaps is None else self.gaps[:, columns],
             regimes=None if self.regimes is None else self.regimes.select(columns),
         )
+
+
+def _listed_shares(names: Sequence[str], shares: np.ndarray) -> str:
+    """The columns with missing values, the largest share of them first."""
+    order = [int(j) for j in np.argsort(-shares, kind="stable") if shares[j] > 0]
+    return some([f"{names[j]!r} {shares[j]:.1%}" for j in order], _MOST_SHARES)
 
 
 def _refusal(columns: Sequence[tuple[str, str, tuple[str, ...]]], reason: str) -> str:
@@ -386,7 +394,7 @@ def _checked(X: Any, missing: str, kinds: Any, numbers_only: bool) -> tuple[Tabl
     index = numbers
     if hasattr(X, "iloc"):
         index = X.index if numbers is None else X.index[numbers]
-    notes = tuple(attributes.get("notes", ()))
+    notes = (*attributes.get("notes", ()), *_note_of_dropped(values, len(kept), names))
     table = Table(kept, names, has_own_names, len(values) - len(kept), index, notes, gaps=gaps)
     if not numbers_only:
         columns = {j: _in_use(column, kept[:, j], wanted.get(names[j])) for j, column in labelled.items()}
@@ -628,6 +636,16 @@ def _finite(values: np.ndarray, names: Sequence[str], missing: str) -> tuple[np.
         f"{'row' if len(bad) == 1 else f'{len(bad)} of {len(values)} rows'} concerned with missing='drop' "
         "(--missing drop), or have the gaps filled in several times with missing='impute' (fit --missing impute)."
     )
+
+
+def _note_of_dropped(values: np.ndarray, n_kept: int, names: Sequence[str]) -> tuple[str, ...]:
+    """A sentence on rows that were dropped, and the share of missing values in each column, if there are any."""
+    n_rows = len(values)
+    if n_kept == n_rows:
+        return ()
+    n_missing = sum((~np.isfinite(values[block])).sum(axis=0) for block in blocks(n_rows))
+    shares = _listed_shares(names, np.asarray(n_missing / n_rows))
+    return (f"Dropped {n_rows - n_kept:,} of {n_rows:,} rows, which have missing or infinite values: {shares}.",)
 
 
 def _gaps(values: np.ndarray, names: Sequence[str]) -> np.ndarray | None:
