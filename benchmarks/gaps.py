@@ -2,29 +2,37 @@
 
     python benchmarks/gaps.py                          # ten sets
     python benchmarks/gaps.py --sets 3 --method cam
+    python benchmarks/gaps.py --kind mixed             # a fifth of the columns each: labels, counts, heavy tails, ...
+    python benchmarks/gaps.py --store FILE             # keeps each result, and computes none of them again
 
-Gauss-ANM tables of ten nodes, ten edges expected and 1,000 rows. Values are missing completely at random, or in
-every second column where the column beside it is large ("by another": the more so, the larger its rank). SHD as mean ±
-standard deviation: of the full table, of the complete rows (`missing="drop"`; their number is beside it), of the middle
-of five fits (`missing="impute"`) and of the consensus of these. "linear" is the middle of five fits to tables that
-scikit-learn's IterativeImputer made with linear regressions and drawn noise: what was not chosen.
+Tables of `grandag simulate` of ten nodes, ten edges expected and 1,000 rows, Gauss-ANM unless said. Values are missing
+completely at random, or in every second column where the column beside it is large ("by another": the more so, the
+larger its rank). SHD as mean ± standard deviation: of the full table, of the complete rows (`missing="drop"`; their
+number is beside it), of the middle of five fits (`missing="impute"`) and of the consensus of these. "linear" is the
+middle of five fits to tables that scikit-learn's IterativeImputer made with linear regressions and drawn noise: what
+was not chosen; it takes no labels. "none": a set has too few complete rows, or labels.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import warnings
-from typing import Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from common import Store
 from grandag.methods.registry import build
 from grandag.metrics import shd
 from grandag.simulate.files import simulate
+from grandag.table import as_table
 
 SHARES = (0.05, 0.1, 0.3)
-_FITS = 5
+_FITS, _FEWEST_ROWS = 5, 50
 
 
 def gaps_of(values: np.ndarray, share: float, by_another: bool, rng: np.random.Generator) -> np.ndarray:
@@ -39,11 +47,11 @@ def gaps_of(values: np.ndarray, share: float, by_another: bool, rng: np.random.G
     return gaps
 
 
-def fit(method: str, X: Any, **parameters: Any) -> Any:
+def fit(method: str, X: Any, kinds: Any, **parameters: Any) -> Any:
     """A fitted model, without its warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return build(method, parameters, seed=0).fit(X)
+        return build(method, {"kinds": kinds, **parameters}, seed=0).fit(X)
 
 
 def linear_fits(method: str, frame: pd.DataFrame) -> np.ndarray:
@@ -57,9 +65,51 @@ def linear_fits(method: str, frame: pd.DataFrame) -> np.ndarray:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             completed = imputer.fit_transform(frame)
-        graphs.append(fit(method, pd.DataFrame(completed, columns=frame.columns)).adjacency_)
+        graphs.append(fit(method, pd.DataFrame(completed, columns=frame.columns), None).adjacency_)
     middle: np.ndarray = min(graphs, key=lambda one: sum((one != other).sum() for other in graphs))
     return middle
+
+
+class Data(NamedTuple):
+    """A table without gaps, its graph and its kinds."""
+
+    frame: pd.DataFrame
+    adjacency: np.ndarray
+    kinds: dict[str, str] | None
+
+    @classmethod
+    def of(cls, kind: str, seed: int) -> Data:
+        """A simulated table."""
+        scenario = simulate(kind, n_nodes=10, n_edges=10, n_rows=1000, seed=seed)
+        return cls(scenario.data, scenario.adjacency, scenario.configuration.get("kinds"))
+
+
+def of_full_table(kind: str, method: str, seed: int) -> int:
+    """SHD of the graph of the table without gaps."""
+    data = Data.of(kind, seed)
+    return int(shd(data.adjacency, fit(method, data.frame, data.kinds).adjacency_))
+
+
+def of_gaps(kind: str, method: str, by_another: bool, share: float, seed: int) -> list[float | None]:
+    """Rows left, and SHD of dropped rows, of the middle and the consensus of completed tables, and of linear ones."""
+    data = Data.of(kind, seed)
+    codes = as_table(data.frame, kinds=data.kinds).values
+    gaps = gaps_of(codes, share, by_another, np.random.default_rng(seed))
+    frame, n_left = data.frame.mask(gaps), int((~gaps.any(axis=1)).sum())
+    graphs = [None] * 4
+    if n_left >= _FEWEST_ROWS:
+        graphs[0] = fit(method, frame, data.kinds, missing="drop").adjacency_
+    imputed = fit(method, frame, data.kinds, missing="impute", imputations=_FITS)
+    graphs[1:3] = imputed.adjacency_, imputed.consensus_
+    if data.kinds is None:
+        graphs[3] = linear_fits(method, frame)
+    return [n_left, *(None if graph is None else int(shd(data.adjacency, graph)) for graph in graphs)]
+
+
+def shown(distances: Sequence[Any]) -> str:
+    """The mean, ± the standard deviation; nothing where a set has none."""
+    values = np.array(distances, dtype=float)
+    return f"{values.mean():.1f}±{values.std():.1f}" if np.isfinite(values).all() else "none"
 
 
 def main() -> None:
@@ -67,31 +117,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", type=int, default=10)
     parser.add_argument("--method", default="grandag")
+    parser.add_argument("--kind", choices=("gauss-anm", "mixed"), default="gauss-anm")
+    parser.add_argument("--store", type=Path)
     given = parser.parse_args()
+    store, what = Store(given.store), (given.kind, given.method)
     print("| missing | share | full table | dropped | rows left | imputed | consensus | linear |")
     print("|---|---|---|---|---|---|---|---|")
-    tables = [simulate("gauss-anm", n_nodes=10, n_edges=10, n_rows=1000, seed=seed) for seed in range(given.sets)]
-    full = [shd(table.adjacency, fit(given.method, table.data).adjacency_) for table in tables]
-    for by_another in (False, True):
-        for share in SHARES:
-            rows = []
-            for seed, table in enumerate(tables):
-                gaps = gaps_of(table.data.to_numpy(), share, by_another, np.random.default_rng(seed))
-                frame = table.data.mask(gaps)
-                n_left = int((~gaps.any(axis=1)).sum())
-                dropped = np.nan
-                if n_left >= 50:
-                    dropped = shd(table.adjacency, fit(given.method, frame, missing="drop").adjacency_)
-                imputed = fit(given.method, frame, missing="impute", imputations=_FITS)
-                found = [dropped, n_left, *(shd(table.adjacency, graph) for graph in (
-                    imputed.adjacency_, imputed.consensus_, linear_fits(given.method, frame)))]  # fmt: skip
-                rows.append(found)
-            left, several = [row[1] for row in rows], np.array(rows, dtype=float)
-            columns = [np.array(full, dtype=float), several[:, 0], several[:, 2], several[:, 3], several[:, 4]]
-            texts = [f"{c.mean():.1f}±{c.std():.1f}" if np.isfinite(c).all() else "too few rows" for c in columns]
-            texts.insert(2, f"{np.mean(left):.0f}")
-            name = "by another" if by_another else "at random"
-            print(f"| {name} | {share:.0%} | {' | '.join(texts)} |", flush=True)
+    full = shown([store.get(of_full_table, *what, seed) for seed in range(given.sets)])
+    for by_another, share in itertools.product((False, True), SHARES):
+        rows = [store.get(of_gaps, *what, by_another, share, seed) for seed in range(given.sets)]
+        left, dropped, *others = zip(*rows, strict=True)
+        texts = [full, shown(dropped), f"{np.mean(left):.0f}", *map(shown, others)]
+        print(f"| {'by another' if by_another else 'at random'} | {share:.0%} | {' | '.join(texts)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -34,6 +35,14 @@ def authors() -> Path:
     if not path.is_dir():
         pytest.skip("the authors' data sets are not beside the project")
     return path
+
+
+def mixed_frame(n=150):
+    """A number causes a label, and both cause a count."""
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=n)
+    city = np.array(["Bonn", "Oslo", "Rome"])[np.digitize(x + 0.5 * rng.normal(size=n), [-0.5, 0.5])]
+    return pd.DataFrame({"x": x, "city": city, "visits": rng.poisson(np.exp(0.5 * x + 0.8 * (city == "Rome")))})
 
 
 def nonlinear_chain(rng: np.random.Generator, n: int = 1000) -> np.ndarray:

@@ -28,6 +28,11 @@ def frame(rng):
     )
 
 
+def months_and_days():
+    """N numbers of month and day, which begin with the last of January."""
+    return np.array([131, 229, 1231, 1101] * (N // 4))
+
+
 KINDS = ("continuous", "categorical", "binary", "binary", "count", "continuous")
 
 
@@ -136,18 +141,57 @@ def test_what_does_not_fit_is_refused(frame, kinds, message):
         ),
         (["3.4.2020", "12.4.2020"] * 100, "holds dates or times"),
         (["10:30", "11:45"] * 100, "holds dates or times"),
+        (["2020-01", "2020-12", "2021-3"] * 60, "holds dates or times"),
+        (["1/2020", "12/2020"] * 100, "holds dates or times"),
+        (["Jan-10", "May-10", "Dec-11"] * 60, "holds dates or times"),
+        (["1 Mar 2000", "12 April 2000", "01may2000", "March 2, 2001"] * 50, "holds dates or times"),
+        ([f"{k} Mar {1800 + k}" for k in range(N)], "holds dates or times"),
+        (20200000 + months_and_days(), "holds dates or times, for example '20200131': .* say by kinds"),
         ([f"id {k}" for k in range(N)], "has 200 different texts in 200 rows, for example 'id 0': an identifier"),
         ([f"street {k % 90}" for k in range(N)], r"has 90 labels, .*merge rare ones.*\(--kinds\) insists"),
         (
             ["1.5", "2.5", "3", "unknown"] * 50,
             "holds numbers and texts, for example '1.5' and 'unknown': .*--na-values",
         ),
-        (["1,5 %", "2,75 %"] * 100, "holds numbers as texts, for example '1,5 %': say what the signs"),
+        (["1,5", "2,75"] * 100, "holds numbers as texts, for example '1,5': say what the signs"),
+        (["1,5 %", "2,75 %"] * 100, "holds numbers as texts, for example '1,5 %': remove '%', so that"),
+        (["$5,125.73", "-$12.50"] * 100, r"holds numbers as texts, for example '\$5,125\.73': remove '\$'"),
+        (["5125,73 €", "12,5 €"] * 100, "holds numbers as texts, for example '5125,73 €': remove '€'"),
+        (["43%", "43", "7", "8"] * 50, "holds numbers as texts, for example '43%': remove '%'"),
+        (["\u2212132.10", "5.1", "\u22123"] * 60, "holds numbers as texts, for example '\u2212132.10'"),
     ],
 )
 def test_what_is_no_label_is_refused_with_advice(rng, column, message):
     with pytest.raises(TableError, match=f"Column 'c' {message}"):
-        as_table(pd.DataFrame({"x": rng.normal(size=N), "c": column}))
+        as_table(pd.DataFrame({"x": rng.normal(size=len(column)), "c": column}))
+
+
+@pytest.mark.parametrize("column", [["Decile 1", "Decile 2"], ["18-24", "25-40"], ["Mar", "May"], ["Oct4", "Dec1"]])
+def test_labels_that_are_no_dates(rng, column):
+    assert as_table(pd.DataFrame({"x": rng.normal(size=N), "c": column * (N // 2)})).kinds[1] == "binary"
+
+
+@pytest.mark.parametrize("day", [20200230, 20201301, 20200100, 20200201.5])
+def test_numbers_that_are_no_dates(rng, day):
+    values = np.where(rng.random(N) < 0.5, 20200131, [20200201, day] * (N // 2))
+    assert as_table(np.column_stack([rng.normal(size=N), values])).kinds[1] == "continuous"
+
+
+def test_identifiers_are_pointed_out(rng):
+    persons = rng.permutation(100_000 + 7 * np.arange(N))
+    frame = pd.DataFrame(
+        {
+            "person": persons,
+            "running": np.sort(persons),
+            "twice": np.append(persons[1:], persons[-1]),
+            "longer": persons + 899_000,
+            "short": persons - 80_000,
+            "amount": persons + 0.5,
+        }
+    )
+    (note,) = as_table(frame).notes
+    assert note.startswith("Look like identifiers, whole numbers of one length that are all different: 'person'. Leave")
+    assert as_table(frame, kinds={"person": "continuous"}).notes == ()
 
 
 def test_many_labels_if_the_user_insists(rng):
@@ -216,6 +260,21 @@ class TestMethodsOfNumbers:
         with pytest.raises(KindError, match=message + r"takes numbers only; methods that take labels are grandag"):
             NOTEARS().fit(frame)
 
+    @pytest.mark.parametrize("learner", [CAM, NOTEARS])
+    @pytest.mark.parametrize("are_categories", [False, True])
+    def test_codes_that_were_declared_to_be_labels_are_refused(self, frame, learner, are_categories):
+        numbers = frame[["age", "visits", "answer"]]
+        if are_categories:
+            numbers, kinds = numbers.astype({"answer": "category"}), None
+        else:
+            kinds = "answer=categorical"
+        message = (
+            rf"Column 'answer' is categorical \('1', '2', '3', \.\.\.\): {learner.__name__} takes numbers only; .*"
+        )
+        with pytest.raises(KindError, match=message + r"say that they are numbers by kinds \(--kinds\)"):
+            learner(kinds=kinds).fit(numbers)
+        learner(kinds={"answer": "continuous"}).fit(numbers)
+
     def test_numbers_stay_numbers_to_the_bit(self, rng):
         """0 and 1, 1 and 2, truth values and counts: as before there were kinds."""
         x = rng.normal(size=N)
@@ -243,8 +302,8 @@ class TestMethodsOfNumbers:
         numbers = frame[["age", "visits", "answer"]]
         with pytest.raises(TableError, match="no column 'vists'; did you mean 'visits'"):
             CAM(kinds={"vists": "count"}).fit(numbers)
-        model = CAM(kinds="answer=categorical").fit(numbers)
-        assert "CAM takes for plain numbers: 'visits', 'answer'." in model.notes_
+        model = CAM(kinds="visits=count").fit(numbers)
+        assert "CAM takes for plain numbers: 'visits'." in model.notes_
         assert CAM(kinds={"answer": "count"}).get_params()["kinds"] == {"answer": "count"}
 
     def test_a_comparison_goes_on_without_them(self, frame):

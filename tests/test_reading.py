@@ -38,6 +38,8 @@ def test_read(frame, tmp_path, name):
 def test_read_without_row_numbers(frame, tmp_path):
     frame.to_csv(tmp_path / "t.csv")
     pd.testing.assert_frame_equal(read_table(tmp_path / "t.csv"), frame)
+    frame[::3].to_csv(tmp_path / "filtered.csv")
+    assert read_table(tmp_path / "filtered.csv").columns.tolist() == ["a", "b"]
 
 
 def test_read_with_gaps(tmp_path):
@@ -118,6 +120,32 @@ def test_thousands_are_not_taken_for_decimals(tmp_path):
     assert read_table(path, exclude="a")["b"].tolist() == [2, 3]
     assert read_table(path, decimal=",")["a"].tolist() == [1.234, 5.678]
     assert read_table(path, thousands=",")["a"].tolist() == [1234, 5678]
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+@pytest.mark.parametrize(
+    ("values", "shown"), [("1.244 709 3.501", "'1.244' beside '709'"), ("1.240 25.300", "'1.240'")]
+)
+def test_thousands_with_points_are_not_taken_for_decimals(tmp_path, separator, values, shown):
+    path = tmp_path / "t.csv"
+    path.write_text(f"a{separator}b\n" + "".join(f"{value}{separator}2\n" for value in values.split()))
+    with pytest.raises(TableError, match=rf"Column 'a' has {shown}, .*--thousands \.\) or .*--decimal \.\)"):
+        read_table(path)
+    assert read_table(path, decimal=".")["a"][0] == float(values.split()[0])
+    assert read_table(path, thousands=".")["a"].tolist() == [float(v.replace(".", "")) for v in values.split()]
+
+
+@pytest.mark.parametrize("values", ["1.244 0.709 3", "1.244 7.5 3", "1.244 1709", "1.244 3.501", "7 NA"])
+def test_points_that_can_only_be_decimal_points(tmp_path, values):
+    (tmp_path / "t.csv").write_text("a;b\n" + "".join(f"{value};1\n" for value in values.split()))
+    expected = [np.nan if value == "NA" else float(value) for value in values.split()]
+    np.testing.assert_array_equal(read_table(tmp_path / "t.csv")["a"], expected)
+
+
+def test_the_minus_of_typographers(tmp_path):
+    (tmp_path / "t.csv").write_text("a;b\n\u2212132,10;2\n5,5;\u22123\n", encoding="utf-8")
+    frame = read_table(tmp_path / "t.csv")
+    assert (frame["a"].tolist(), frame["b"].tolist()) == ([-132.1, 5.5], [2, -3])
 
 
 @pytest.mark.parametrize(

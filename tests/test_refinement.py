@@ -192,3 +192,23 @@ def test_targets_of_imperfect_interventions_keep_their_parents(function, rng):
     apart = [worth(slice(100)), worth(slice(100, None))]
     assert worth(interventions=targets) == pytest.approx(apart[0], rel=0.1)
     assert worth(interventions=targets, intervention_kind="imperfect") == pytest.approx(sum(apart), rel=0.1)
+
+
+def test_gross_outliers_are_left_out_and_named(frame, tmp_path):
+    """As in a fit: a few values far off would decide about everything."""
+    wrong = frame.copy()
+    wrong.loc[::30, "d"] = 99.0
+    clean = wrong.drop(index=wrong.index[::30])
+    found, refined = grandag.judge(drawing(*TRUE), wrong), grandag.refine(drawing(*TRUE), wrong)
+    assert [concern.kind for concern in found.concerns] == ["gross outliers"]
+    assert [concern.kind for concern in refined.concerns] == ["gross outliers"]
+    assert found.values["evidence"] == grandag.judge(drawing(*TRUE), clean).values["evidence"]
+    kept = grandag.judge(drawing(*TRUE), wrong, outliers="keep")
+    assert kept.concerns == ()
+    assert kept.values["evidence"] < found.values["evidence"] - 100
+    with pytest.raises(ParameterError, match="'outliers' must be one of 'auto', 'keep'"):
+        grandag.judge(drawing(*TRUE), wrong, outliers="drop")
+    wrong.to_csv(tmp_path / "table.csv", index=False)
+    write_graph(drawing(*TRUE), tmp_path / "drawn.json")
+    given = ("refine", tmp_path / "drawn.json", tmp_path / "table.csv", "--json", "--outliers", "keep")
+    assert json.loads(run(*given).stdout)["warnings"] == []

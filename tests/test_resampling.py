@@ -12,7 +12,7 @@ from grandag.graph import is_acyclic
 from grandag.learned import Learned
 from grandag.parameters import ParameterError
 from grandag.resampling import Confidence, attach, describe
-from tests.conftest import nonlinear_chain
+from tests.conftest import mixed_frame, nonlinear_chain
 
 
 @pytest.fixture
@@ -217,3 +217,11 @@ def test_attached_frequencies_appear_with_the_edges(chain, tmp_path):
 def test_illegal_arguments(chain, arguments, message):
     with pytest.raises(ParameterError, match=message):
         confidence(CAM(), chain, **arguments)
+
+
+def test_refits_to_tables_with_labels_and_counts():
+    frame = mixed_frame()
+    refits = confidence(PC(), frame, 3, random_state=0, n_jobs=1, keep_models=True)
+    assert refits.adjacency_frequency[0, 1] == 1.0
+    kinds = [[column.kind for column in model.learned_.columns] for model in refits.models]
+    assert kinds == [["continuous", "categorical", "count"]] * 3

@@ -75,10 +75,25 @@ def test_all_text_columns_are_named_at_once(frame, convert):
     assert "for example 'word 4') and 2 more. Leave them out (--exclude)" in str(error.value)
 
 
-@pytest.mark.parametrize("convert", [lambda f: f, pl.from_pandas])
-def test_dates(frame, convert):
-    with pytest.raises(TableError, match=r"Column 'day' does not hold numbers \(type [Dd]atetime"):
-        as_table(convert(frame.assign(day=pd.Timestamp("2020-01-01"))))
+DAY = pd.Timestamp("2020-01-01")
+
+
+@pytest.mark.parametrize(
+    ("day", "convert"),
+    [
+        (DAY, lambda f: f),
+        (DAY.to_period("M"), lambda f: f),
+        (pd.Timedelta(days=1), lambda f: f),
+        (DAY, pl.from_pandas),
+        (pd.Timedelta(days=1), pl.from_pandas),
+        (DAY, lambda f: pl.from_pandas(f).with_columns(pl.col("day").cast(pl.Date))),
+    ],
+)
+def test_dates(frame, day, convert):
+    with pytest.raises(
+        TableError, match=r"Column 'day' does not hold numbers \(type .*: leave it .* as the days since"
+    ):
+        as_table(convert(frame.assign(day=day)))
 
 
 @pytest.mark.parametrize("convert", [lambda f: f, pl.from_pandas, lambda f: f.to_numpy()])
@@ -92,6 +107,9 @@ def test_missing_values_are_counted_and_placed(frame, convert):
         as_table(table)
     dropped = as_table(table, missing="drop")
     assert dropped.n_dropped == 3
+    (note,) = dropped.notes
+    assert note.startswith("Dropped 3 of 20 rows, which have missing or infinite values: ")
+    assert note.endswith(f": '{second}' 10.0%, '{first}' 5.0%.")
     np.testing.assert_array_equal(dropped.values, frame.to_numpy()[[0, 1, 2, 3, 5, 7, *range(9, 20)]])
 
 

@@ -65,10 +65,26 @@ _LARGEST_COUNT, _SKEWED, _VARIES = 1000, 0.5, 0.5
 _FEW_NUMBERS = 10
 """Whole numbers that differ in so few values may be codes: the note names them."""
 
+_FIRST_DAY, _LAST_DAY = 18_000_101, 21_991_231
+"""Whole numbers between these are looked at as days."""
+
+_DIGITS_OF_IDENTIFIERS, _LARGEST_IDENTIFIER = 6, 1e15
+"""Least number of digits of what may be an identifier, and its bound: from there on, all numbers are whole."""
+
 _SHOWN = 5
 
-_DATE = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T]\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?")
-_UNITS = re.compile(r"[-+]?\d[\d.,'\s]*\s?(%|€|\$|£)?|[€$£]\s?[-+]?\d[\d.,']*")
+_MONTH = (
+    "(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)\.?"
+)
+_DATE = re.compile(
+    r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T]\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?"
+    r"|\d{4}[-/](0?[1-9]|1[0-2])|(0?[1-9]|1[0-2])[-/]\d{4}"  # a month of a year
+    rf"|(\d{{1,4}}[-/. ])?{_MONTH}[-/., ]+\d{{1,4}}(,? \d{{4}})?|\d{{1,4}}[-/. ]?{_MONTH}(\d{{2,4}})?",
+    re.IGNORECASE,
+)
+_SIGNS = "%€$£"
+_UNITS = re.compile(rf"[-+\u2212]?\s?[{_SIGNS}]?\s?[-+\u2212]?\d[\d.,'\s]*\s?[{_SIGNS}]?")
 """Numbers as people write them, with groups of digits or a unit."""
 
 
@@ -91,6 +107,7 @@ class Column:
     kind: str
     labels: tuple[str, ...] = ()
     reason: str = ""
+    is_identifier: bool = False  # it looks like one
 
 
 class _ProblemError(Exception):
@@ -217,7 +234,9 @@ def _of_numbers(values: np.ndarray, wanted: ColumnKind | None, *, is_whole: bool
         kind, reason = kind_of_numbers(values) if is_whole else ("continuous", "")
         if kind == "binary":
             return _coded(values, _sorted_labels(values), kind, reason)
-        return Column(values, kind, (), reason)
+        if is_whole and _are_days(values):
+            raise _ProblemError(_dates(f"{values[0]:.0f}"))
+        return Column(values, kind, (), reason, is_whole and _is_identifier(values))
     if wanted.kind == "count":
         bad = np.flatnonzero((values < 0) | (values != np.round(values)) & ~np.isnan(values))
         if len(bad):
@@ -228,6 +247,31 @@ def _of_numbers(values: np.ndarray, wanted: ColumnKind | None, *, is_whole: bool
     if wanted.kind not in LABELLED:
         return Column(values, wanted.kind)
     return _coded(values, wanted.labels or _sorted_labels(values), wanted.kind)
+
+
+def _are_days(values: np.ndarray) -> bool:
+    """Are whole numbers days as 20000131, all of them and at least three different ones?"""
+    low, high = values.min(initial=np.inf), values.max(initial=-np.inf)
+    if not (_FIRST_DAY <= low < high <= _LAST_DAY):
+        return False
+    years, months, days = values // 10_000, values // 100 % 100, values % 100
+    is_day = (months >= 1) & (months <= 12) & (days >= 1)
+    if not is_day.all():
+        return False
+    first = ((years - 1970) * 12 + months - 1).astype(int).astype("datetime64[M]")
+    lengths = ((first + 1).astype("datetime64[D]") - first.astype("datetime64[D]")).astype(int)
+    return bool((days <= lengths).all())
+
+
+def _is_identifier(values: np.ndarray) -> bool:
+    """Are whole numbers all different, of one number of digits, and in no order, as those of persons?"""
+    low = float(values.min(initial=np.inf))
+    if not (10 ** (_DIGITS_OF_IDENTIFIERS - 1) <= low < _LARGEST_IDENTIFIER):
+        return False
+    if values.max() >= 10 ** len(f"{low:.0f}") or len(np.unique(values)) < len(values):
+        return False
+    steps = np.diff(values)
+    return bool((steps > 0).any() and (steps < 0).any())
 
 
 def _sorted_labels(values: np.ndarray) -> tuple[str, ...]:
@@ -317,14 +361,16 @@ def _check_labels(texts: Sequence[str], n_rows: int) -> None:
     are_numbers = [_is_number(text) for text in texts]
     others = [text for text, is_number in zip(texts, are_numbers, strict=True) if not is_number]
     if others and any(_DATE.fullmatch(text) for text in texts) and all(_DATE.fullmatch(text) for text in others):
-        raise _ProblemError(
-            f"holds dates or times, for example {others[0]!r}: leave it out (--exclude), or turn it into what may "
-            "matter, as the days since the first or the month."
-        )
+        raise _ProblemError(_dates(others[0]))
     if others and all(_UNITS.fullmatch(text) for text in others):
+        signs = [sign for sign in _SIGNS if any(sign in text for text in others)]
+        advice = (
+            f"remove {' and '.join(map(repr, signs))}, so that all are numbers in one unit"
+            if signs
+            else "say what the signs in a file mean (--decimal , or --thousands ,), turn them into numbers"
+        )
         raise _ProblemError(
-            f"holds numbers as texts, for example {others[0]!r}: say what the signs in a file mean (--decimal , or "
-            "--thousands ,), turn them into numbers, or say that it is categorical (kinds)."
+            f"holds numbers as texts, for example {others[0]!r}: {advice}, or say that it is categorical (kinds)."
         )
     if others and sum(are_numbers) >= len(others):
         raise _ProblemError(
@@ -336,6 +382,13 @@ def _check_labels(texts: Sequence[str], n_rows: int) -> None:
             f"has {len(texts):,} different texts in {n_rows:,} rows, for example {texts[0]!r}: an identifier or free "
             "text is no variable. Leave it out (--exclude)."
         )
+
+
+def _dates(example: str) -> str:
+    return (
+        f"holds dates or times, for example {example!r}: leave it out (--exclude), turn it into what may matter, as "
+        "the days since the first or the month, or say by kinds (--kinds) what else it holds."
+    )
 
 
 def _too_many(n_labels: int) -> str:
@@ -374,5 +427,11 @@ def note_of_kinds(names: Sequence[str], columns: Mapping[int, Column]) -> tuple[
         notes.append(
             f"Taken for numbers: {some(unclear)}. If these are codes of categories, or counts, say so by kinds "
             "(--kinds)."
+        )
+    identifiers = [repr(names[j]) for j, column in columns.items() if column.is_identifier]
+    if identifiers:
+        notes.append(
+            f"Look like identifiers, whole numbers of one length that are all different: {some(identifiers)}. Leave "
+            "them out (--exclude) if they are."
         )
     return tuple(notes)

@@ -49,6 +49,9 @@ _USUAL_MISSING = (
 _GROUPING = ",.' \u00a0\u202f"
 """Signs that people put between groups of three digits."""
 
+_MINUS = re.compile(r"(?<!\w)\u2212(?=[\d.,])")
+"""The typographer's minus, before a number."""
+
 _LOOKED_AT = 50
 """Lines that decide on the separator."""
 
@@ -299,7 +302,7 @@ class _TextFile:
         header = self.read(header=None, nrows=1, dtype=str, keep_default_na=False)
         return [str(name).strip() for name in header.iloc[0]]
 
-    def cells(self, n_columns: int) -> pd.DataFrame:
+    def cells(self, n_columns: int, **options: Any) -> pd.DataFrame:
         """All but the first line, columns by number."""
         return self.read(
             header=0,
@@ -309,6 +312,7 @@ class _TextFile:
             thousands=self.thousands,
             na_values=list(self.na_values),
             skipinitialspace=True,
+            **options,
         )
 
 
@@ -334,6 +338,7 @@ def _read_text(file: _TextFile, usual_separator: str) -> _Text:
         raise TableError(
             f"{file.name!r} has one column, {names[0]!r}: say what separates the columns, for example --sep ';'."
         )
+    file = replace(file, text=_MINUS.sub("-", file.text))
     notes = []
     if file.separator != usual_separator:
         what = _OTHER_SEPARATORS.get(file.separator, repr(file.separator))
@@ -353,6 +358,8 @@ def _read_text(file: _TextFile, usual_separator: str) -> _Text:
             ) from None
     frame.columns = pd.Index(names)
     frame, marks = _without_missing_marks(frame)
+    if file.decimal is None and file.separator in ";\t":
+        _check_points(frame, file)
     frame, signs = _without_signs(frame, file)
     frame, numbered = _without_row_names(frame)
     as_missing = [f"Read {' and '.join(map(repr, marks))} as missing."] if marks else []
@@ -385,6 +392,33 @@ def _without_missing_marks(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str
             frame = frame.assign(**{frame.columns[position]: pd.to_numeric(column, errors="coerce")})
             found.update(dict.fromkeys(sorted(marks)))
     return frame, tuple(found)
+
+
+def _check_points(frame: pd.DataFrame, file: _TextFile) -> None:
+    """Refuse points that may stand between thousands: where commas do not separate columns, 1.244 may be 1244.
+
+    That they are decimal points is known from 0.244, or from another number of digits than three anywhere in the file.
+    """
+    values = {k: frame.iloc[:, k] for k in range(frame.shape[1]) if frame.iloc[:, k].dtype.kind == "f"}
+    if not values or any((column * 1000 % 1).between(1e-4, 1 - 1e-4).any() for column in values.values()):
+        return
+    cells = file.cells(frame.shape[1], usecols=list(values), dtype=str)
+    unclear = []
+    for k in values:
+        text = cells[k].dropna().str.strip()
+        has_point = text.str.contains(r"\d\.|\.\d")
+        if not text[has_point].str.fullmatch(r"[-+]?[1-9]\d{0,2}\.\d{3}").all():
+            return
+        others = text[~has_point & text.map(is_number)]
+        is_rounded = text[has_point].str.endswith("0").all()
+        if has_point.any() and (others.str.fullmatch(r"[-+]?\d{1,3}").all() if len(others) else is_rounded):
+            beside = f" beside {others.iloc[0]!r}" if len(others) else ""
+            unclear.append(f"Column {frame.columns[k]!r} has {text[has_point].iloc[0]!r}{beside}")
+    if unclear:
+        raise TableError(
+            f"{unclear[0]}, which may be a thousand or a little more than one: say what the point means, "
+            "thousands='.' (--thousands .) or decimal='.' (--decimal .)."
+        )
 
 
 def _without_signs(frame: pd.DataFrame, file: _TextFile) -> tuple[pd.DataFrame, list[str]]:
@@ -438,7 +472,7 @@ def _without_row_names(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Drop a first column that has no name and counts or names the rows, as pandas and R write it."""
     if frame.columns[0] == "" and len(frame.columns) > 1:
         first = frame.iloc[:, 0]
-        if first.dtype.kind == "i" and (np.diff(first.to_numpy()) == 1).all():
+        if first.dtype.kind == "i" and (np.diff(first.to_numpy()) > 0).all():
             return frame.iloc[:, 1:], ["Left out the first column, which has no name and counts the rows."]
         if first.dtype.kind not in "iufb" and first.is_unique:
             return frame.iloc[:, 1:], ["Left out the first column, which has no name and names the rows."]

@@ -14,13 +14,15 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from grandag import evidence
-from grandag.diagnostics import constant_concerns
+from grandag.diagnostics import Concern, constant_concerns
 from grandag.engine.compiled import announcing_compilation
 from grandag.graph import GraphError, as_graph, is_acyclic
 from grandag.knowledge import Knowledge
 from grandag.learned import Learned
 from grandag.methods.stages.explained import explained
+from grandag.methods.stages.heavy_tails import outlier_concern
 from grandag.methods.stages.refine import interruption, rows_to_ask
+from grandag.outliers import find_outliers
 from grandag.parameters import ParameterError, as_generator, check_parameters, one_of
 from grandag.parameters import kinds as kinds_rule
 from grandag.parameters import n_jobs as n_jobs_rule
@@ -39,6 +41,7 @@ def refine(
     knowledge: Any = None,
     missing: str = "error",
     kinds: Any = None,
+    outliers: str = "auto",
     random_state: Any = 0,
     n_jobs: int | None = -1,
     interventions: Any = None,
@@ -55,6 +58,7 @@ def refine(
         knowledge: Forbidden and required edges: a file, a `Knowledge`, or its fields in a dictionary.
         missing: Rows with missing or infinite values: "error", or "drop" them.
         kinds: Kinds of columns by name or pattern, where they shall not be decided from the values (docs/kinds.md).
+        outliers: Rows with gross outliers (docs/kinds.md): "auto" leaves them out, "keep" takes them as they are.
         random_state: Seed of the rows that decide what is clear.
         n_jobs: Number of threads, -1 for all cores. Results do not depend on it.
         interventions: Which variables each row intervenes on, as `fit` takes it: the evidence of a variable is that of
@@ -76,7 +80,7 @@ def refine(
         >>> refined.edges()[["source", "target"]].to_numpy().tolist()
         [['X1', 'X0']]
     """
-    aligned = _align(graph, X, missing, kinds, random_state, n_jobs, interventions, intervention_kind)
+    aligned = _align(graph, X, missing, kinds, outliers, random_state, n_jobs, interventions, intervention_kind)
     allowed, required = (
         Knowledge.of(knowledge).masks(aligned.table.names).without(aligned.is_constant, aligned.table.names)
     )
@@ -102,6 +106,7 @@ def judge(
     *,
     missing: str = "error",
     kinds: Any = None,
+    outliers: str = "auto",
     random_state: Any = 0,
     n_jobs: int | None = -1,
     interventions: Any = None,
@@ -120,7 +125,7 @@ def judge(
         >>> right.values["evidence"] > wrong.values["evidence"]
         True
     """
-    aligned = _align(graph, X, missing, kinds, random_state, n_jobs, interventions, intervention_kind)
+    aligned = _align(graph, X, missing, kinds, outliers, random_state, n_jobs, interventions, intervention_kind)
     with announcing_compilation():
         found = evidence.evaluate(
             aligned.varying.values,
@@ -142,6 +147,7 @@ class _Aligned(NamedTuple):
     is_constant: np.ndarray
     adjacency: np.ndarray
     notes: tuple[str, ...]
+    concerns: tuple[Concern, ...]
 
 
 def _align(
@@ -149,13 +155,20 @@ def _align(
     X: Any,
     missing: str,
     kinds: Any,
+    outliers: str,
     random_state: Any,
     n_jobs: int | None,
     interventions: Any,
     intervention_kind: str,
 ) -> _Aligned:
-    given = {"missing": missing, "kinds": kinds, "random_state": random_state, "n_jobs": n_jobs}
-    rules = {"missing": one_of("error", "drop"), "kinds": kinds_rule, "random_state": seed_rule, "n_jobs": n_jobs_rule}
+    given = {"missing": missing, "kinds": kinds, "outliers": outliers, "random_state": random_state, "n_jobs": n_jobs}
+    rules = {
+        "missing": one_of("error", "drop"),
+        "kinds": kinds_rule,
+        "outliers": one_of("auto", "keep"),
+        "random_state": seed_rule,
+        "n_jobs": n_jobs_rule,
+    }
     if missing == "impute":
         raise ParameterError(
             "missing",
@@ -164,6 +177,7 @@ def _align(
         )
     check_parameters(given, rules)
     table = as_table(X, missing=missing, kinds=kinds, interventions=interventions, intervention_kind=intervention_kind)
+    table, concerns = _without_outliers(table) if outliers == "auto" else (table, ())
     adjacency = _in_order(graph, table.names)
     is_constant = constant_columns(table.values)
     if is_constant.all():
@@ -172,7 +186,15 @@ def _align(
     notes = (f"Left out {counted(int(touches.sum()), 'edge')} of constant columns.",) if touches.any() else ()
     varying = ~is_constant
     inside = table.select(varying) if is_constant.any() else table
-    return _Aligned(table, inside, is_constant, adjacency[np.ix_(varying, varying)], notes)
+    return _Aligned(table, inside, is_constant, adjacency[np.ix_(varying, varying)], notes, concerns)
+
+
+def _without_outliers(table: Table) -> tuple[Table, tuple[Concern, ...]]:
+    """The rows without gross outliers, and what there is to say of the others; what was set from outside is none."""
+    found = find_outliers(table) if table.regimes is None else None
+    if found is None:
+        return table, ()
+    return table.take(np.flatnonzero(~found.rows(table.values))), (outlier_concern(found, table),)
 
 
 def _in_order(graph: Any, columns: tuple[str, ...]) -> np.ndarray:
@@ -206,7 +228,7 @@ def _learned(found: evidence.Refined, aligned: _Aligned) -> Learned:
         edge_facts={"evidence": np.where(found.adjacency, found.edge_evidence, np.nan)},
         values={"evidence": found.evidence},
         notes=(*table.notes, *aligned.notes, *found.notes),
-        concerns=(*constant_concerns(table.values, table.names), *interruption(found)),
+        concerns=(*aligned.concerns, *constant_concerns(table.values, table.names), *interruption(found)),
     ).with_shares(explained(aligned.varying, found.adjacency))
     learned = learned.with_constants(table.names, np.where(aligned.is_constant, table.values[0], np.nan))
     return replace(learned, columns=table.columns)

@@ -25,6 +25,7 @@ from grandag.kinds import (
     of_numbers,
     whole_columns,
 )
+from grandag.wording import some
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,6 +69,12 @@ MANY_ROWS = 1 << 17
 
 _LARGEST, _SMALLEST = 1e120, 1e-120
 """Squares of numbers beyond these, and sums of such squares, leave the range of double precision."""
+
+_TIMES = ("date", "time", "duration", "period")
+"""How the names of types of dates and times begin: of pandas, polars and Arrow."""
+
+_MOST_SHARES = 20
+"""Columns whose shares of missing values a note lists."""
 
 _SAME = 1e-6
 """Standardised columns that differ by less than this everywhere are copies of each other."""
@@ -120,12 +127,13 @@ class Table:
         return tuple(ColumnKind(kind, labels) for kind, labels in zip(self.kinds, self.labels, strict=True))
 
     def as_numbers(self, taken: frozenset[str], reason: str) -> Table:
-        """The table with plain numbers in columns of kinds that are not `taken`: counts, and labels that are numbers.
+        """The table with plain numbers in columns of kinds that are not `taken`: counts, and two labels that are such.
 
-        False and True are 0 and 1. Labels that are no numbers are refused for the given reason.
+        False and True are 0 and 1. Other labels are refused for the given reason: three and more numbers are labels
+        only if somebody has said so.
         """
         changed = [j for j, kind in enumerate(self.kinds) if kind not in taken]
-        refused = [j for j in changed if self.kinds[j] in LABELLED and labels_as_numbers(self.labels[j]) is None]
+        refused = [j for j in changed if len(self.labels[j]) > 2 or labels_as_numbers(self.labels[j]) is None]
         if refused:
             raise KindError(_refusal([(self.names[j], self.kinds[j], self.labels[j]) for j in refused], reason))
         numbers = {j: _numbers_of_codes(self, j) if self.labels[j] else self.values[:, j] for j in changed}
@@ -160,9 +168,7 @@ class Table:
         """A sentence on the share of missing values in each column, if there are any."""
         if self.gaps is None:
             return ()
-        shares = self.gaps.mean(axis=0)
-        order = [int(j) for j in np.argsort(-shares, kind="stable") if shares[j] > 0]
-        found = ", ".join(f"{self.names[j]!r} {shares[j]:.1%}" for j in order)
+        found = _listed_shares(self.names, self.gaps.mean(axis=0))
         return (f"Missing or infinite values were filled in by chained equations; their shares: {found}.",)
 
     def select(self, columns: np.ndarray) -> Table:
@@ -181,12 +187,20 @@ class Table:
         )
 
 
+def _listed_shares(names: Sequence[str], shares: np.ndarray) -> str:
+    """The columns with missing values, the largest share of them first."""
+    order = [int(j) for j in np.argsort(-shares, kind="stable") if shares[j] > 0]
+    return some([f"{names[j]!r} {shares[j]:.1%}" for j in order], _MOST_SHARES)
+
+
 def _refusal(columns: Sequence[tuple[str, str, tuple[str, ...]]], reason: str) -> str:
     """The sentences about columns of labels where numbers are needed: all of them at once."""
     found = [f"{name!r} is {kind} ({', '.join(map(repr, labels[:3]))}{', ...' * (len(labels) > 3)})"
              for name, kind, labels in columns]  # fmt: skip
     shown = "; ".join(found[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
-    advice = "encode two labels as 0 and 1, or leave the column out (--exclude)"
+    are_numbers = any(labels_as_numbers(labels) is not None for _, _, labels in columns)
+    advice = "encode two labels as 0 and 1, " + "say that they are numbers by kinds (--kinds), " * are_numbers
+    advice += "or leave the column out (--exclude)"
     return f"Column {shown}: {reason}. Otherwise {advice}."
 
 
@@ -389,7 +403,7 @@ def _checked(X: Any, missing: str, kinds: Any, numbers_only: bool) -> tuple[Tabl
     index = numbers
     if hasattr(X, "iloc"):
         index = X.index if numbers is None else X.index[numbers]
-    notes = tuple(attributes.get("notes", ()))
+    notes = (*attributes.get("notes", ()), *_note_of_dropped(values, len(kept), names))
     table = Table(kept, names, has_own_names, len(values) - len(kept), index, notes, gaps=gaps)
     if not numbers_only:
         columns = {j: _in_use(column, kept[:, j], wanted.get(names[j])) for j, column in labelled.items()}
@@ -540,7 +554,7 @@ def _categories(column: Any) -> list[Any]:
 
 def _numbers(column: Any, dtype: np.dtype[Any]) -> np.ndarray:
     """One column of a data frame in the given precision, missing values as NaN."""
-    if str(column.dtype).lower().startswith(("datetime", "date", "timedelta", "duration", "time", "complex")):
+    if str(column.dtype).lower().startswith((*_TIMES, "complex")):
         raise TypeError
     if hasattr(column, "iloc"):
         return np.asarray(column.to_numpy(dtype=dtype, na_value=np.nan))
@@ -550,15 +564,18 @@ def _numbers(column: Any, dtype: np.dtype[Any]) -> np.ndarray:
 def not_numbers(columns: Sequence[tuple[str, str, Any]]) -> TableError:
     """The error for columns of something else, by name, type and example: all of them at once."""
     found = [(repr(name), f"(type {kind}, for example {example!r})") for name, kind, example in columns]
+    are_times = any(kind.lower().startswith(_TIMES) for _, kind, _ in columns)
+    advice = ", dates and times as the days since the first or the month" if are_times else ""
     if len(found) == 1:
         name, kind = found[0]
         return TableError(
-            f"Column {name} does not hold numbers {kind}: leave it out (--exclude) or encode it as numbers first."
+            f"Column {name} does not hold numbers {kind}: leave it out (--exclude) or encode it as numbers first"
+            f"{advice}."
         )
     shown = ", ".join(map(" ".join, found[:5])) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
     return TableError(
         f"{len(found)} columns do not hold numbers: {shown}. Leave them out (--exclude) or encode them as numbers "
-        "first."
+        f"first{advice}."
     )
 
 
@@ -628,6 +645,16 @@ def _finite(values: np.ndarray, names: Sequence[str], missing: str) -> tuple[np.
         f"{'row' if len(bad) == 1 else f'{len(bad)} of {len(values)} rows'} concerned with missing='drop' "
         "(--missing drop), or have the gaps filled in several times with missing='impute' (fit --missing impute)."
     )
+
+
+def _note_of_dropped(values: np.ndarray, n_kept: int, names: Sequence[str]) -> tuple[str, ...]:
+    """A sentence on rows that were dropped, and the share of missing values in each column, if there are any."""
+    n_rows = len(values)
+    if n_kept == n_rows:
+        return ()
+    n_missing = sum((~np.isfinite(values[block])).sum(axis=0) for block in blocks(n_rows))
+    shares = _listed_shares(names, np.asarray(n_missing / n_rows))
+    return (f"Dropped {n_rows - n_kept:,} of {n_rows:,} rows, which have missing or infinite values: {shares}.",)
 
 
 def _gaps(values: np.ndarray, names: Sequence[str]) -> np.ndarray | None:

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from grandag import CAM, GES, GraNDAG, RandomGraph
+from grandag import CAM, GES, PC, GraNDAG, RandomGraph
 from grandag.distributions import Gaussian
 from grandag.methods.registry import METHODS
 from grandag.model import CausalModel
 from grandag.report import fit_page
 from grandag.report.partial_effects import partial_effect
-from tests.conftest import nonlinear_chain
+from tests.conftest import mixed_frame, nonlinear_chain
 from tests.report.html import addresses, parse
 from tests.report.large import large_fit
 
@@ -250,3 +250,13 @@ def test_curves_of_undirected_edges(rng):
     model = GES().fit(frame)
     assert set(model.edges_["type"]) == {"--"}
     assert len(titles(parse(fit_page(model, frame)))) == len(model.edges_) == 2
+
+
+def test_page_of_a_table_with_labels_and_counts():
+    """A label's effects are bars, one for each label."""
+    table = mixed_frame()
+    model = PC(knowledge={"required": [["x", "city"], ["city", "visits"]]}).fit(table)
+    tree = parse(fit_page(model, table, data="visits.csv", environment={}))
+    assert {"x → city", "city → visits"} <= set(titles(tree))
+    bars = next(figure for figure in tree.all("figure") if figure.one("figcaption").text == "city → visits")
+    assert {"Bonn", "Oslo", "Rome"} <= {tick.text for tick in bars.all("span")}

@@ -115,3 +115,14 @@ def test_authors_files_are_checked(authors, tmp_path):
     np.save(folder / "DAG11.npy", changed.truth)
     with pytest.raises(ValueError, match="is not the one of this job"):
         load_sample(item.job.data, str(tmp_path))
+
+
+def test_tables_with_labels_and_counts():
+    data = {"simulation": {"mechanism": "mixed", "n_nodes": 4, "n_rows": 150, "seed": 1, "graph": "er", "n_edges": 4}}
+    result = work(Job("fit", "pc", {}, data))
+    assert result.status == "done", result
+    scenario = simulate(**data["simulation"])
+    assert result.edges == np.argwhere(grandag.PC().fit(scenario.data).adjacency_).tolist()
+    refused = work(Job("fit", "notears", {}, data))
+    assert refused.status == "failed"
+    assert "methods that take labels are grandag" in refused.error

@@ -22,7 +22,7 @@ from grandag.tuning.held_out import HeldOutFit, held_out_fit
 from grandag.tuning.spaces import Choice, draw, space_of
 from grandag.tuning.tune import Trial, Tuning
 from tests.command import GRANDAG, run
-from tests.conftest import nonlinear_chain
+from tests.conftest import mixed_frame, nonlinear_chain
 from tests.methods.linear import linear_data
 from tests.tuning.test_held_out import by_hand
 
@@ -406,3 +406,10 @@ def test_command_interrupted(table, tmp_path):
     assert "of the 5000 trials asked for were not run" in " ".join(output.split())
     assert len(pd.read_csv(tmp_path / "results" / "trials.csv")) >= 2
     assert (tmp_path / "results" / "graph.svg").exists()
+
+
+def test_tables_with_labels_and_counts():
+    found = tune(mixed_frame(), "ges", 2, n_jobs=1)
+    assert [trial.status for trial in found.trials] == ["done", "done"]
+    model = found.best_estimator(mixed_frame())
+    assert [column.kind for column in model.learned_.columns] == ["continuous", "categorical", "count"]

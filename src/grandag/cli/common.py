@@ -20,6 +20,7 @@ __all__ = [
     "Kinds",
     "KnowledgeFile",
     "Missing",
+    "Outliers",
     "Quiet",
     "Seed",
     "json_text",
@@ -47,6 +48,14 @@ KINDS_HELP = (
     "their values: pairs, as 'smoker=binary,q*=categorical', or a file of them in TOML or JSON."
 )
 Kinds = Annotated[str | None, typer.Option(metavar="FILE_OR_PAIRS", help=KINDS_HELP, rich_help_panel=DATA)]
+Outliers = Annotated[
+    str,
+    typer.Option(
+        metavar="[auto|keep]",
+        help="Rows with gross outliers: leave them out, or take them as they are.",
+        rich_help_panel=DATA,
+    ),
+]
 Cluster = Annotated[
     str | None,
     typer.Option(metavar="ADDRESS", help="A Dask scheduler, whose workers do the independent fits, one thread each."),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from grandag.cli.common import OUTPUT, AsJson, Kinds, KnowledgeFile, Missing, Quiet, Seed, json_text, visible
+from grandag.cli.common import OUTPUT, AsJson, Kinds, KnowledgeFile, Missing, Outliers, Quiet, Seed, json_text, visible
 from grandag.cli.exits import INTERRUPTED
 from grandag.cli.inputs import Reading, complete_rows, reads_a_table, the_graph
 from grandag.cli.outputs import check_output_file
@@ -29,6 +29,7 @@ def refine(
     knowledge: KnowledgeFile = None,
     missing: Missing = "error",
     kinds: Kinds = None,
+    outliers: Outliers = "auto",
     output: Annotated[
         Path | None,
         typer.Option(
@@ -50,9 +51,10 @@ def refine(
         check_ending(output)
     table = complete_rows(data, reading, missing, kinds)
     given = the_graph(graph, (np.zeros((len(table.names),) * 2, dtype=bool), table.names))
-    before = judge(given, table, random_state=seed, n_jobs=n_jobs)
+    how: Any = {"outliers": outliers, "random_state": seed, "n_jobs": n_jobs}
+    before = judge(given, table, **how)
     with nullcontext(None) if quiet else progress_line() as listener:
-        after = search(given, table, knowledge=knowledge, random_state=seed, n_jobs=n_jobs, listener=listener)
+        after = search(given, table, knowledge=knowledge, **how, listener=listener)
     facts = {
         "evidence_before": before.values["evidence"],
         "evidence": after.values["evidence"],

@@ -114,8 +114,8 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     """Kinds of interventions that the method makes use of: "perfect", "imperfect". `learn` finds them in the `regimes`
     of its tables."""
     takes: ClassVar[frozenset[str]] = frozenset({"continuous"})
-    """Kinds of columns that the method makes use of. Counts, and labels that are numbers, as 0 and 1, it gets as plain
-    numbers; columns of other labels are refused."""
+    """Kinds of columns that the method makes use of. Counts, and two labels that are numbers, as 0 and 1, it gets as
+    plain numbers; columns of other labels are refused."""
     checks_noise: ClassVar[bool] = True
     """Look at the noise at the end of a fit; where that would take longer than the fit, `check_noise` is for users."""
     quick_up_to: ClassVar[int] = 0
@@ -629,9 +629,6 @@ def _check_free_values(table: Table) -> None:
 def _notes(learned: Learned, table: Table) -> list[str]:
     """Notes that come before those of the method itself."""
     notes = [*table.notes]
-    if table.n_dropped:
-        n_rows = len(table.values) + table.n_dropped
-        notes.append(f"Dropped {table.n_dropped:,} of {n_rows:,} rows, which have missing or infinite values.")
     if table.regimes is not None:
         notes.append(table.regimes.describe(table.names))
     if len(table.values) > MANY_ROWS:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["TASKS", "estimator_of", "parsed", "read_frame"]
 
 _ROWS = 2000
-"""Of a table, kept beside a fit for the curves of its edges."""
+"""Of a table, kept beside a fit for the curves of its edges: with the codes or numbers that its model takes."""
 
 
 def read_frame(directory: Path, record: TableRecord, left_out: list[str]) -> pd.DataFrame:
@@ -110,7 +110,7 @@ def _prepared(job: Mapping[str, Any]) -> tuple[Path, FitRecord, StructureLearner
     record = FitRecord(**job["fit"])
     frame = read_frame(Path(job["table_directory"]), TableRecord(**job["table"]), record.left_out)
     model = estimator_of(record)
-    return Path(job["fit_directory"]), record, model, as_table(frame, missing=model.missing)
+    return Path(job["fit_directory"]), record, model, as_table(frame, missing=model.missing, kinds=model.kinds)
 
 
 def _halves(model: StructureLearner, table: Table, seed: int, listener: Listener) -> Any:
@@ -134,14 +134,14 @@ def _write(
     from grandag.report.facts import FitSummary, headline
     from grandag.report.files import write_confidence, write_results
 
-    some = table.take(spread(len(table.values), _ROWS))
+    learned = model.learned_
+    some = as_table(table.take(spread(len(table.values), _ROWS)), kinds=learned.columns, min_rows=1)
     with replacing(directory / "rows.npy") as stream:
         np.save(stream, np.asarray(some.values, dtype=np.float64), allow_pickle=False)
     summary = FitSummary(model, job["table"]["name"], seconds)
     write_results(summary, directory / "result", None if refits is None else lambda new: write_confidence(refits, new))
-    causal = model.learned_.model
-    score = None if causal is None else float(causal.log_prob(some).mean())
-    return {"headline": headline(summary.facts), "n_concerns": len(model.learned_.concerns), "score": score}
+    score = None if learned.model is None else float(learned.model.log_prob(some).mean())
+    return {"headline": headline(summary.facts), "n_concerns": len(learned.concerns), "score": score}
 
 
 def refit(job: Mapping[str, Any], listener: Listener) -> dict[str, Any]:

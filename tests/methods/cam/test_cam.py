@@ -134,7 +134,7 @@ def test_constant_columns_and_missing_rows(four):
         model = CAM(missing="drop").fit(frame)
     assert not model.adjacency_[1].any()
     assert not model.adjacency_[:, 1].any()
-    assert "Dropped 1 of 400 rows, which have missing or infinite values." in model.notes_
+    assert "Dropped 1 of 400 rows, which have missing or infinite values: 'b' 0.2%." in model.notes_
     assert ("a", "b") in model.graph_.edges
 
 

@@ -294,7 +294,7 @@ def test_missing_rows_are_dropped_on_request(frame):
     model = GraNDAG(missing="drop", random_state=0).fit(table)
     same = GraNDAG(random_state=0).fit(table.dropna())
     np.testing.assert_array_equal(model.expected_jacobian_, same.expected_jacobian_)
-    assert "Dropped 2 of 1,000 rows, which have missing or infinite values." in model.notes_
+    assert "Dropped 2 of 1,000 rows, which have missing or infinite values: 'response' 0.2%." in model.notes_
 
 
 @pytest.mark.parametrize(

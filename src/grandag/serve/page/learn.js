@@ -36,14 +36,14 @@ export function learnPart(root, app) {
     const out = app.leftOut.get(app.table) ?? new Set();
     const number = facts.columns.filter((column) => !out.has(column.name) && column.n_missing + (column.n_infinite ?? 0) > 0).length;
     if (!number) return null;
-    const input = choice([["drop", "leave out rows with gaps"], ["error", "do not learn"]], wish.missing ?? "drop", { id: "missing", onchange: (event) => (wish.missing = event.target.value) });
+    const input = choice([["drop", "leave out rows with gaps"], ["impute", "fill in gaps, several times"], ["error", "do not learn"]], wish.missing ?? "drop", { id: "missing", onchange: (event) => (wish.missing = event.target.value) });
     return field("missing", `${counted(number, "column")} with gaps`, input);
   }
 
   async function learn() {
     const facts = app.facts.get(app.table);
     const parameters = Object.fromEntries(wish.changed);
-    if (gaps(facts) !== null && (wish.missing ?? "drop") === "drop") parameters.missing = "drop";
+    if (gaps(facts) !== null) parameters.missing = wish.missing ?? "drop";
     const message = { table: app.table, method: wish.method, preset: wish.preset, seed: Number(wish.seed), parameters, left_out: [...(app.leftOut.get(app.table) ?? [])] };
     const answer = await app.attempt(() => ask("api/fits", { method: "POST", message }));
     if (answer !== undefined) app.say(`Fit ${answer.id} is on its way.`);

@@ -99,7 +99,7 @@ function row(column, table, facts, app) {
   const out = app.leftOut.get(table.id);
   const about = facts.concerns.filter((concern) => concern.variables.includes(column.name));
   const box = make("input", {
-    type: "checkbox", checked: !out.has(column.name), "aria-label": `Use ${column.name}`, disabled: column.problem !== null,
+    type: "checkbox", checked: !out.has(column.name), "aria-label": `Use ${column.name}`, disabled: column.kind === "empty",
     onchange: (event) => {
       if (event.target.checked) out.delete(column.name);
       else out.add(column.name);
