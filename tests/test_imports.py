@@ -80,7 +80,8 @@ IMPORTS = {
     "pieces": "table",
     "progress": "wording",
     "reading": "incoming kinds pieces table wording",
-    "refinement": "diagnostics engine evidence graph knowledge learned methods parameters progress table wording",
+    "refinement": "diagnostics engine evidence graph knowledge learned methods outliers parameters progress table "
+    "wording",
     "report": "comparison diagnostics distributions drawing graph intervention_check kinds learned methods metrics "
     "model overview parameters resampling showing table table_diagnostics version wording writing",
     "reproduction": "datasets drawing executors graph methods metrics report simulate table tuning version wording "
@@ -90,7 +91,7 @@ IMPORTS = {
     "progress reading report resampling showing simulate table writing",
     "showing": "overview wording",
     "simulate": "blas graph interventions parameters table version wording writing",
-    "table": "imputation incoming interventions kinds",
+    "table": "imputation incoming interventions kinds wording",
     "table_diagnostics": "diagnostics table wording",
     "tuning": "executors knowledge learned methods parameters progress table version wording writing",
     "version": "",

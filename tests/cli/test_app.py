@@ -84,7 +84,7 @@ def test_a_terminal_shows_notes_once(table):
     process = run("fit", table.with_name("gaps.csv"), "--method", "cam", "--missing", "drop", "--resamples", 2)
     for note in (
         "Note: Left out the first column, which has no name and counts the rows.",
-        "Note: Dropped 1 of 1,000 rows, which have missing or infinite values: 'dose' 0.1%.",
+        "Note: Dropped 1 of 1,000 rows, which have missing or infinite values: 'response' 0.1%.",
         "Note: Frequencies are from 2 refits on bootstrap samples.",
     ):
         assert (process.stdout + process.stderr).count(note.removeprefix("Note: ")) == 1
@@ -436,7 +436,7 @@ def test_an_effect_says_what_a_fit_says(table, monkeypatch):
         "--n-jobs", 1,
     )  # fmt: skip
     process = run(*arguments, *ends)
-    dropped = "Note: Dropped 1 of 1,000 rows, which have missing or infinite values: 'dose' 0.1%."
+    dropped = "Note: Dropped 1 of 1,000 rows, which have missing or infinite values: 'response' 0.1%."
     assert dropped in process.stdout.splitlines()
     kinds = ("The intervention is outside of the data: dose = 1000", "Columns have few distinct values: 'flag'")
     first, second = process.stderr.splitlines()
