@@ -356,7 +356,7 @@ def test_wrong_usage(arguments):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--method", "magic"], "Error: --method must be one of grandag, grandag++, cam,"),
+        (["--method", "magic"], "Error: --method must be one of grandag, grandag++, grandag-shared,"),
         (["--preset", "magic"], "Error: --preset must be one of default, fast, paper; got 'magic'."),
         (["--method", "cam", "--preset", "fast"], "Error: --preset must be one of default, paper; got 'fast'."),
         (["--prune-cutoff", 0.01], "Error: --prune-cutoff has no effect while 'refine' is on: leave it out,"),
