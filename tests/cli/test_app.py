@@ -438,12 +438,18 @@ def test_an_effect_says_what_a_fit_says(table, monkeypatch):
     process = run(*arguments, *ends)
     dropped = "Note: Dropped 1 of 1,000 rows, which have missing or infinite values: 'response' 0.1%."
     assert dropped in process.stdout.splitlines()
-    kinds = ("The intervention is outside of the data: dose = 1000", "Columns have few distinct values: 'flag'")
-    first, second = process.stderr.splitlines()
-    assert first.startswith(f"Warning: {kinds[0]}")
-    assert second.startswith(f"Warning: {kinds[1]}")
+    said = (
+        "The intervention is outside of the data: dose = 1000", "Columns have few distinct values: 'flag'",
+        "These edges are no straight lines: 'response -> out come'",
+    )  # fmt: skip
+    for line, beginning in zip(process.stderr.splitlines(), said, strict=True):
+        assert line.startswith(f"Warning: {beginning}")
     facts = json.loads(run(*arguments, *ends, "--json").stdout)
-    assert [concern["kind"] for concern in facts["warnings"]] == ["far intervention", "discrete columns"]
+    assert [concern["kind"] for concern in facts["warnings"]] == [
+        "far intervention",
+        "discrete columns",
+        "curved relations",
+    ]
     assert any(note.startswith("Dropped 1 of 1,000 rows") for note in facts["notes"])
     monkeypatch.setattr(grandag.GES, "fit", lambda *_, **__: pytest.fail("unknown columns are named before the fit"))
     for wrong in (("--of", "doze", "--on", "response"), ("--of", "dose", "--on", "respond")):
