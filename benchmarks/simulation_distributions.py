@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 
 import numpy as np
@@ -211,25 +211,47 @@ def graph(sets: Sets) -> dict[str, str]:
     }
 
 
+def attached(n_nodes: int, n_attachments: int, first: float, later: float, rng: np.random.Generator) -> np.ndarray:
+    """A scale-free graph, draw by draw: weights are what a node has received, and a constant."""
+    adjacency, weight = np.zeros((n_nodes, n_nodes), dtype=bool), np.full(n_nodes, later)
+    weight[0] = first
+    for new in range(1, n_nodes):
+        share = weight[:new] / weight[:new].sum() if new > 1 else None
+        old = rng.choice(new, size=n_attachments, p=share)
+        adjacency[new, old] = True
+        np.add.at(weight, old, 1)
+    return adjacency
+
+
+CONSTANTS = [(first, later) for later in (1.0, 1.5, 2.0, 3.0) for first in (later, 0.0)]
+"""What is added to the weight of the first node, and of all others."""
+
+
+def empty_sid(adjacency: np.ndarray) -> float:
+    """SID of the empty graph, which counts pairs of ancestor and descendant."""
+    return float(sid(adjacency, np.zeros_like(adjacency)))
+
+
 def attraction(files: dict[int, Sets], n_graphs: int = 2000) -> None:
-    """Print how many standard errors the scale-free files are away from graphs with other weights (received + a)."""
+    """Print how many standard errors the scale-free files are away from graphs with other weights."""
 
-    def facts(adjacency: np.ndarray) -> tuple[int, int, int]:
-        return adjacency.sum(), adjacency.sum(axis=0).max(), (~adjacency.any(axis=0)).sum()
+    def facts(adjacency: np.ndarray) -> tuple[float, ...]:
+        in_degrees = adjacency.sum(axis=0)
+        return adjacency.sum(), in_degrees.max(), (in_degrees == 0).sum(), empty_sid(adjacency)
 
+    names = [f"SF{m}: {name}" for m in files for name in ("edges", "in-degree", "roots", "SID")[m == 1 :]]
     print("\nScale-free graphs: distance of the ten files from other distributions, in standard errors\n")
-    print("| a | SF1: in-degree | SF1: roots | SF4: edges | SF4: in-degree | SF4: roots |\n|---|---|---|---|---|---|")
-    for a in (1.0, 1.5, 2.0, 3.0, 4.0):
+    print(f"| first node | others | {' | '.join(names)} |\n|---|---|{'---|' * len(names)}")
+    for first, later in CONSTANTS:
         cells = []
         for n_attachments, sets in files.items():
+            rng = np.random.default_rng(0)
             theirs = np.array([facts(adjacency) for _, adjacency in sets])
-            ours = np.array(
-                [facts(simulate.scale_free(10, n_attachments, seed, attraction=a)) for seed in range(n_graphs)]
-            )
+            ours = np.array([facts(attached(10, n_attachments, first, later, rng)) for _ in range(n_graphs)])
             kept = slice(1 if n_attachments == 1 else 0, None)  # SF1 always has 9 edges
             distance = (theirs.mean(axis=0) - ours.mean(axis=0))[kept]
             cells += [f"{z:+.1f}" for z in distance / (ours.std(axis=0)[kept] / np.sqrt(len(sets)))]
-        print(f"| {a:g} | " + " | ".join(cells) + " |")
+        print(f"| {first:g} | {later:g} | " + " | ".join(cells) + " |")
 
 
 def depth(n_graphs: int = 100) -> None:
@@ -238,27 +260,27 @@ def depth(n_graphs: int = 100) -> None:
     On these data DAG-GNN finds so little that its SHD and SID tell how many edges and descendants the graphs had.
     """
     cells = paper_cells()
-    tables = {10: "1", 20: "8", 50: "2"}
+    tables = {10: "1", 20: "8", 50: "2", 100: "9"}
     print("\nSize and depth of larger graphs: edges / SID of the empty graph, means\n")
-    print("| nodes | graph | DAG-GNN in the paper | first ten seeds | a = 1 | a = 1.5 | a = 2, or ER |")
-    print("|---|---|---|---|---|---|---|")
+    others = [constants for constants in CONSTANTS[:6] if constants != (0.0, 1.5)]
+    columns = ["ours", *(f"{first:g}, {later:g}" for first, later in others)]
+    print(f"| nodes | graph | DAG-GNN in the paper | first ten seeds | {' | '.join(columns)} |")
+    print("|---|---|---|---|" + "---|" * len(columns))
 
     def means(graphs: Iterable[np.ndarray]) -> str:
-        facts = [(adjacency.sum(), sid(adjacency, np.zeros_like(adjacency))) for adjacency in graphs]
-        return " / ".join(f"{mean:.0f}" for mean in np.mean(facts, axis=0))
+        facts = [(adjacency.sum(), empty_sid(adjacency)) for adjacency in graphs]
+        return " / ".join(f"{mean:,.0f}" for mean in np.mean(facts, axis=0))
 
     for n_nodes, name in product(tables, ("ER1", "SF1", "SF4")):
         theirs = (cells[tables[n_nodes], "DAG-GNN", name, measure].figures[0].mean for measure in ("SHD", "SID"))
-        arguments = Setting(name, "lin", n_nodes, name, n_rows=10)
-        ours = [means(simulate_files(**arguments.simulation(seed)).adjacency for seed in range(1, 11))]
-        if name == "ER1":
-            ours += ["", "", means(simulate.erdos_renyi(n_nodes, n_nodes, seed) for seed in range(n_graphs))]
-        else:
-            ours += [
-                means(simulate.scale_free(n_nodes, int(name[2]), seed, attraction=a) for seed in range(n_graphs))
-                for a in (1.0, 1.5, 2.0)
-            ]
-        print(f"| {n_nodes} | {name} | " + " / ".join(f"{mean:.0f}" for mean in theirs) + f" | {' | '.join(ours)} |")
+        setting = Setting(name, "lin", n_nodes, name, n_rows=10)
+        drawn = (simulate_files(**setting.simulation(seed)).adjacency for seed in range(1, n_graphs + 11))
+        ours = [means(islice(drawn, 10)), means(drawn)]
+        for constants in others:
+            rng = np.random.default_rng(0)
+            graphs = (attached(n_nodes, int(name[2]), *constants, rng) for _ in range(n_graphs))
+            ours.append("" if name == "ER1" else means(graphs))
+        print(f"| {n_nodes} | {name} | {' / '.join(f'{mean:,.0f}' for mean in theirs)} | {' | '.join(ours)} |")
 
 
 def mean_range(values: Iterable[float]) -> str:

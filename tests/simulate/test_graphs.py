@@ -7,6 +7,7 @@ from scipy import stats
 
 from grandag import datasets
 from grandag.graph import is_acyclic
+from grandag.metrics import sid
 from grandag.parameters import ParameterError
 from grandag.simulate import complete, draw_graph, empty, erdos_renyi, scale_free
 
@@ -61,16 +62,47 @@ def test_each_new_node_attaches(n_attachments, rng):
         assert nx.is_weakly_connected(nx.DiGraph(adjacency))
 
 
-def test_degrees_of_scale_free_graphs_follow_a_power_law(rng):
-    """With weight k + a and m draws, P(in-degree = k) falls as k^-(2 + a/m): exponent 4 for a = 2, m = 1.
+@pytest.mark.parametrize("attraction", [1.5, 2.0])
+def test_degrees_of_scale_free_graphs_follow_a_power_law(attraction, rng):
+    """With weight k + a and m draws, P(in-degree = k) falls as k^-(2 + a/m).
 
-    Dorogovtsev, Mendes, Samukhin, Phys. Rev. Lett. 85 (2000) 4633. For m = 1 and a = 2 their stationary distribution is
-    P(k) = 72 / ((k + 2)(k + 3)(k + 4)(k + 5)), and P(at least k) = 24 / ((k + 2)(k + 3)(k + 4)).
+    Dorogovtsev, Mendes, Samukhin, Phys. Rev. Lett. 85 (2000) 4633. With one draw, the stationary distribution has
+    P(at least k + 1) / P(at least k) = (k + a) / (k + 1 + 2 a).
     """
-    degrees = np.concatenate([scale_free(10_000, 1, rng).sum(axis=0) for _ in range(3)])
+    draws = [scale_free(10_000, 1, rng, attraction=attraction).sum(axis=0) for _ in range(3)]
+    degrees, k = np.concatenate(draws), np.arange(20)
+    tails = np.cumprod([1.0, *(k + attraction) / (k + 1 + 2 * attraction)])
     for degree in (0, 1, 2, 3, 5, 10, 20):
-        tail = 24 / ((degree + 2) * (degree + 3) * (degree + 4))
+        tail = tails[degree]
         assert np.mean(degrees >= degree) == pytest.approx(tail, abs=5 * np.sqrt(tail / 30_000))
+
+
+def test_the_first_node_counts_with_what_it_has_received_alone(rng):
+    """Of three nodes the last one attaches to the second with weight a, to the first with weight 1."""
+    chains = np.mean([scale_free(3, 1, rng).sum(axis=0).max() == 1 for _ in range(4000)])
+    assert chains == pytest.approx(1.5 / 2.5, abs=0.04)
+
+
+def drawn_one_by_one(n_nodes, n_attachments, attraction, rng):
+    """The same distribution, from its definition."""
+    adjacency, received = np.zeros((n_nodes, n_nodes), dtype=bool), np.zeros(n_nodes)
+    adjacency[1, 0], received[0] = True, n_attachments
+    for new in range(2, n_nodes):
+        weight = received[:new] + attraction * (np.arange(new) > 0)
+        old = rng.choice(new, size=n_attachments, p=weight / weight.sum())
+        adjacency[new, old] = True
+        np.add.at(received, old, 1)
+    return adjacency
+
+
+def test_scale_free_graphs_have_the_distribution_of_their_definition(rng):
+    def facts(adjacency):
+        return [adjacency.sum(), adjacency.sum(axis=0).max(), (~adjacency.any(axis=0)).sum()]
+
+    fast = np.array([facts(scale_free(12, 3, rng)) for _ in range(3000)])
+    plain = np.array([facts(drawn_one_by_one(12, 3, 1.5, rng)) for _ in range(3000)])
+    distance = (fast.mean(axis=0) - plain.mean(axis=0)) / np.sqrt((fast.var(axis=0) + plain.var(axis=0)) / 3000)
+    assert np.abs(distance).max() < 4
 
 
 def test_other_orientation_is_the_transpose():
@@ -81,10 +113,11 @@ def test_other_orientation_is_the_transpose():
 
 @pytest.mark.parametrize(("name", "n_attachments"), [("sf1-10", 1), ("sf4-10", 4)])
 def test_scale_free_graphs_are_like_the_authors(authors, name, n_attachments):
-    """Ten files: edges, greatest in-degree and roots are within 2.5 standard errors of what we draw."""
+    """Ten files: edges, greatest in-degree, roots and descendants are within 2.5 standard errors of what we draw."""
 
     def facts(adjacency):
-        return adjacency.sum(), adjacency.sum(axis=0).max(), (adjacency.sum(axis=0) == 0).sum()
+        descendants = sid(adjacency, np.zeros_like(adjacency))
+        return adjacency.sum(), adjacency.sum(axis=0).max(), (adjacency.sum(axis=0) == 0).sum(), descendants
 
     files = np.array([facts(datasets.load_authors(authors, name, k).adjacency) for k in range(11, 21)])
     ours = np.array([facts(scale_free(10, n_attachments, seed)) for seed in range(2000)])

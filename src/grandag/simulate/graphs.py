@@ -40,17 +40,19 @@ def erdos_renyi(n_nodes: int, n_edges: float, random_state: Any = None, *, exact
 
 
 def scale_free(
-    n_nodes: int, n_attachments: int, random_state: Any = None, *, hubs: str = "sinks", attraction: float = 2.0
+    n_nodes: int, n_attachments: int, random_state: Any = None, *, hubs: str = "sinks", attraction: float = 1.5
 ) -> np.ndarray:
     """A scale-free DAG by Barabasi and Albert's preferential attachment: new nodes attach to earlier ones.
 
     Each new node makes `n_attachments` draws *with replacement* among the earlier nodes, with probability proportional
-    to (attachments received + `attraction`); repeated draws make one edge. So 10 nodes have 9 edges with one
-    attachment and about 20 with four, as the authors' SF1 and SF4 files do (docs/simulate.md). With `hubs="sinks"`, as
-    in those files, the new node points to the old one; with "sources" the other way round.
+    to (attachments received + `attraction`), for the first node, which has attached to nothing, to the attachments
+    received alone; repeated draws make one edge. So 10 nodes have 9 edges with one attachment and about 20 with four,
+    as the authors' SF1 and SF4 files do (docs/simulate.md). With `hubs="sinks"`, as in those files, the new node points
+    to the old one; with "sources" the other way round.
 
-    A draw is either a uniform choice among the earlier nodes (total weight attraction * nodes) or a copy of a uniformly
-    chosen earlier draw (weight 1 each). Following all copies back at once by pointer doubling takes a few passes.
+    A draw is either a uniform choice among the earlier nodes but the first (weight `attraction` each) or a copy of a
+    uniformly chosen earlier draw (weight 1 each). Following all copies back at once by pointer doubling takes a few
+    passes.
     """
     check_parameters(
         {"n_nodes": n_nodes, "n_attachments": n_attachments, "hubs": hubs, "attraction": attraction},
@@ -64,11 +66,12 @@ def scale_free(
     rng = as_generator(random_state)
     new = np.repeat(np.arange(1, n_nodes), n_attachments)
     n_draws_before = (new - 1) * n_attachments
-    is_copy = rng.random(new.size) * (n_draws_before + attraction * new) < n_draws_before
+    is_copy = rng.random(new.size) * (n_draws_before + attraction * (new - 1)) < n_draws_before
     origin = np.where(is_copy, (rng.random(new.size) * n_draws_before).astype(np.int64), np.arange(new.size))
     while not np.array_equal(origin[origin], origin):
         origin = origin[origin]
-    old = (rng.random(new.size) * new).astype(np.int64)[origin]
+    any_but_first = 1 + (rng.random(new.size) * (new - 1)).astype(np.int64)
+    old = np.minimum(any_but_first, new - 1)[origin]  # the second node has the first alone
     sources, targets = (new, old) if hubs == "sinks" else (old, new)
     return _relabelled(n_nodes, sources, targets, rng)
 
