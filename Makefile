@@ -8,7 +8,7 @@ LOWEST := .venv-lowest
 OTHER_PYTHONS ?= python3.12 python3.13
 SDCD := .venv-sdcd
 
-.PHONY: demo test test-slow fuzz test-interop test-lowest test-pythons lint format generate pictures bench bench-scale bench-lingam bench-gies bench-exact bench-sdcd accuracy generality stability held-out confidence docs package clean
+.PHONY: demo test test-slow fuzz test-interop test-lowest test-pythons lint format generate pictures bench bench-scale bench-lingam bench-gies bench-exact bench-sdcd accuracy generality stability held-out confidence tables docs package clean
 
 demo: $(READY)
 	$(BIN)/grandag fit sachs --seed 1 --output demo --report demo/report.html
@@ -95,6 +95,11 @@ generate: demo
 	$(BIN)/python -m tools.draw_architecture
 	$(BIN)/python -m tools.run_tutorial
 	cp demo/graph.svg docs/sachs.svg
+
+# A page of docs/tables for each table of the paper; hours in all, and it goes on where it was stopped. TABLES="table1 table8"
+# runs these alone, AUTHORS=DIR those of the authors' files, too.
+tables: $(READY)
+	$(BIN)/python -m tools.paper_tables $(TABLES) $(if $(AUTHORS),--authors $(AUTHORS))
 
 # Pictures of the workbench, from a walk through it in Chromium.
 pictures: $(READY)

@@ -4,19 +4,24 @@ import re
 from types import SimpleNamespace
 
 import pytest
-from tools import document_commands, document_parameters, draw_architecture, pages
+from tools import document_commands, document_parameters, draw_architecture, pages, paper_tables
 from tools.pages import DOCS, with_parts
 
 from grandag.cli.app import app_for
 from grandag.methods.registry import METHODS
 from grandag.parameters import parameters_of
+from grandag.reproduction.published import paper_cells
+from grandag.reproduction.specification import EXPERIMENTS, find, narrowed
+from grandag.version import __version__
 from tests.import_graph import room_imports
 
 PARTS = {
     "parameters.md": document_parameters.page_parts,
     "command_line.md": document_commands.page_parts,
     "architecture.md": draw_architecture.page_parts,
+    "reproducing.md": paper_tables.page_parts,
 }
+TABLES = sorted(paper_tables.TABLES.glob("*.md"))
 
 
 @pytest.mark.parametrize("name", PARTS)
@@ -37,6 +42,42 @@ def test_a_changed_part_makes_a_page_stale(tmp_path, monkeypatch, capsys):
     assert "= 4" in (tmp_path / "page.md").read_text()
     with pytest.raises(ValueError, match="no single place for 'differences'"):
         with_parts(page, {"differences": "0"})
+
+
+@pytest.mark.parametrize("path", TABLES, ids=lambda path: path.stem)
+def test_tables_of_the_paper_belong_to_this_version_and_are_complete(path):
+    """`make tables` runs them again; changes by hand of the paper's figures or of a row show here."""
+    (page,) = (page for page in paper_tables.PAGES if page.path == path)
+    text = path.read_text(encoding="utf-8")
+    assert f"`{page.command}`, grandag {__version__}:" in text, f"{path.name} is of another version: run `make tables`"
+    experiment = EXPERIMENTS[page.experiment]
+    lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    columns = [column for column in experiment.columns if column.is_released or not page.is_of_authors]
+    assert [line[:2] for line in lines[1:]] == [
+        [column.name, row.name] for column in columns for row in experiment.rows
+    ]
+    first = [cell for cell in lines[1:] if cell[1] == experiment.rows[0].name]
+    for column, line in zip(columns, first, strict=True):
+        known = paper_cells()[experiment.number, experiment.rows[0].name, column.name, experiment.measures[0]]
+        assert f"{known.figures[0].mean:,.1f}" in line[3]
+
+
+def test_a_page_of_a_table_says_what_was_run(tmp_path, monkeypatch):
+    few = narrowed(find("table1")[0], methods=["random", "notears"], graphs=["ER1"])
+    monkeypatch.setattr(paper_tables, "TABLES", tmp_path)
+    monkeypatch.setattr(paper_tables, "PAGES", (paper_tables.Page("table1", n_datasets=2), paper_tables.Page("table2")))
+    monkeypatch.setattr(paper_tables, "find", lambda name: (few,))
+    written = {}
+    monkeypatch.setattr(paper_tables, "write", lambda name, parts: written.update({name: parts}))
+    paper_tables.main(["table1", "--store", str(tmp_path / "results.sqlite"), "--n-jobs", "1"])
+    lines = (tmp_path / "table1.md").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "# Table 1: Gauss-ANM, 10 nodes"
+    assert lines[2].startswith(f"`grandag paper table1 --datasets 2`, grandag {__version__}: 4 jobs, 0 CPU minutes.")
+    assert lines[4].startswith("> NOTEARS is the best of 2 methods in ")
+    assert [line.split(" | ")[1] for line in lines if line.startswith("| ER1")] == ["NOTEARS", "RANDOM"]
+    assert not (tmp_path / "table2.md").exists()
+    (part,) = written["reproducing.md"].values()
+    assert part.startswith("- [Table 1: Gauss-ANM, 10 nodes](tables/table1.md). NOTEARS is the best of 2 methods in ")
 
 
 def test_tables_leave_out_empty_columns_and_keep_bars():
