@@ -94,6 +94,7 @@ generate: demo
 	$(BIN)/python -m tools.document_commands
 	$(BIN)/python -m tools.draw_architecture
 	$(BIN)/python -m tools.run_tutorial
+	$(BIN)/python -m tools.paper_tables --list
 	cp demo/graph.svg docs/sachs.svg
 
 # A page of docs/tables for each table of the paper; hours in all, and it goes on where it was stopped. TABLES="table1 table8"

@@ -16,7 +16,6 @@ from grandag.reproduction.rendering import to_markdown
 from grandag.reproduction.run import Execution, Reproduction, reproduce
 from grandag.reproduction.specification import find, released
 from grandag.reproduction.store import Store
-from grandag.reproduction.summary import two_sentences
 from grandag.version import __version__
 from grandag.wording import counted
 from tools.pages import DOCS, write
@@ -83,12 +82,11 @@ def _text(page: Page, found: Reproduction) -> str:
     minutes = sum(result.seconds for result in results if result.status != "failed") / 60
     title, _, rest = to_markdown(table).removeprefix("## ").partition("\n")
     source = ", the authors' files" if page.is_of_authors else ""
-    said = two_sentences(table)
     made = (
         f"`{page.command}`, grandag {__version__}: {counted(len(results), 'job')}, {minutes:,.0f} CPU minutes. "
         "`make tables` wrote this page; changes by hand are lost."
     )
-    return "\n".join([f"# {title}{source}", "", made, "", *(f"> {sentence}" for sentence in said), rest])
+    return f"# {title}{source}\n\n{made}\n{rest}"
 
 
 def page_parts() -> dict[str, str]:
@@ -99,9 +97,8 @@ def page_parts() -> dict[str, str]:
 def _lines() -> Iterator[str]:
     for page in PAGES:
         if page.path.exists():
-            lines = page.path.read_text(encoding="utf-8").splitlines()
-            said = " ".join(line.removeprefix("> ") for line in lines if line.startswith("> "))
-            yield f"- [{lines[0].removeprefix('# ')}](tables/{page.path.name}). {said}"
+            title, _, _, best, beside_the_paper, *_ = page.path.read_text(encoding="utf-8").split("\n\n")
+            yield f"- [{title.removeprefix('# ')}](tables/{page.path.name}). {best} {beside_the_paper.strip()}"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -111,16 +108,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("names", nargs="*", choices=[*names, []], metavar="NAME", help=f"of {', '.join(names)}")
     parser.add_argument("--store", type=Path, default=Path("grandag-results.sqlite"), help="file of finished jobs")
     parser.add_argument("--authors", type=Path, help="folder of the authors' files; without it their pages stay")
+    parser.add_argument("--list", action="store_true", help="run nothing; list the pages in docs/reproducing.md")
     parser.add_argument("--n-jobs", type=int, default=-1, help="jobs at the same time; -1: one per core")
     options = parser.parse_args(arguments)
     TABLES.mkdir(exist_ok=True)
-    for page in PAGES:
+    for page in () if options.list else PAGES:
         is_wanted = page.name in options.names if options.names else True
         if is_wanted and (options.authors or not page.is_of_authors):
             with Store(options.store) as store:
                 found = _run(page, store, options.authors, options.n_jobs)
             page.path.write_text(_text(page, found), encoding="utf-8")
             write("reproducing.md", page_parts())
+    if options.list:
+        write("reproducing.md", page_parts())
 
 
 if __name__ == "__main__":

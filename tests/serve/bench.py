@@ -17,8 +17,8 @@ from typing import Any
 
 from tests.report.browser import Page
 
-PATIENCE = 100.0
-"""Seconds to wait for what takes a few on a free machine."""
+PATIENCE = 400.0
+"""Seconds to wait for what takes a few on a free machine, and half a minute more where the engine is compiled first."""
 
 
 def wait_for(condition: Callable[[], Any], what: str, patience: float = PATIENCE) -> Any:
