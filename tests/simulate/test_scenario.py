@@ -17,7 +17,7 @@ FORK = np.array([[0, 1, 1, 0], [0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 0, 0]], dtype=
 
 def draw(kind, random_state=0):
     if kind == "syntren":
-        return draw_syntren(15, 200, random_state)
+        return draw_syntren(30, 200, random_state)
     return draw_scenario(kind, erdos_renyi(8, 14, 1), 300, random_state)
 
 

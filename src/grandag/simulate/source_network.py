@@ -67,18 +67,21 @@ def load_network(name: str) -> SourceNetwork:
 def choose_genes(network: SourceNetwork, n_genes: int, selection: str, rng: np.random.Generator) -> list[int]:
     """Genes of a connected sub-network that, with all edges among them, has no cycle.
 
-    By neighbour addition: from a random gene on, a random new neighbour of a random one of the genes chosen so far is
-    added (choosing among all neighbours alike would let the few largest hubs take nearly all places). By cluster
-    addition: it is added together with all its neighbours. A gene that would close a cycle is left out for good.
+    By neighbour addition: from a random gene on, a random new neighbour of one of the genes chosen so far is added,
+    which is drawn with the square root of its number of new neighbours as weight. (Choosing among all neighbours alike
+    would let the few largest hubs take nearly all places, choosing among genes alike gives too many edges and too small
+    hubs: docs/simulate.md.) By cluster addition: it is added together with all its neighbours. A gene that would close
+    a cycle is left out for good.
     """
     neighbours = [set(genes.tolist()) for genes in network.neighbours()]
     chosen: list[int] = []
     refused: set[int] = set()
     while len(chosen) < n_genes:
-        growing = [gene for gene in chosen if neighbours[gene] - {*chosen, *refused}]
-        if growing:
-            options = neighbours[_pick(growing, rng)] - {*chosen, *refused}
-            first = _pick(sorted(options), rng)
+        options = [sorted(neighbours[gene] - {*chosen, *refused}) for gene in chosen]
+        weight = np.sqrt([len(some) for some in options])
+        if weight.any():
+            some = options[rng.choice(len(options), p=weight / weight.sum())]
+            first = some[int(rng.integers(len(some)))]
         else:  # the start, or a start in a part of the network that is too small
             chosen, refused, first = [], set(), int(rng.integers(len(network.genes)))
         cluster = rng.permutation(sorted(neighbours[first])).tolist() if selection == "cluster" else []
@@ -90,7 +93,3 @@ def choose_genes(network: SourceNetwork, n_genes: int, selection: str, rng: np.r
             else:
                 refused.add(gene)
     return chosen
-
-
-def _pick(options: Sequence[int], rng: np.random.Generator) -> int:
-    return options[int(rng.integers(len(options)))]
