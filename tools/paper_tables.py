@@ -104,21 +104,23 @@ def _lines() -> Iterator[str]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run tables and write their pages."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    names = [page.name for page in PAGES]
-    parser.add_argument("names", nargs="*", choices=[*names, []], metavar="NAME", help=f"of {', '.join(names)}")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(page.name for page in PAGES)}")
     parser.add_argument("--store", type=Path, default=Path("grandag-results.sqlite"), help="file of finished jobs")
     parser.add_argument("--authors", type=Path, help="folder of the authors' files; without it their pages stay")
     parser.add_argument("--list", action="store_true", help="run nothing; list the pages in docs/reproducing.md")
     parser.add_argument("--n-jobs", type=int, default=-1, help="jobs at the same time; -1: one per core")
     options = parser.parse_args(arguments)
-    TABLES.mkdir(exist_ok=True)
-    for page in () if options.list else PAGES:
-        is_wanted = page.name in options.names if options.names else True
-        if is_wanted and (options.authors or not page.is_of_authors):
-            with Store(options.store) as store:
-                found = _run(page, store, options.authors, options.n_jobs)
-            page.path.write_text(_text(page, found), encoding="utf-8")
-            write("reproducing.md", page_parts())
+    unknown = set(options.names) - {page.name for page in PAGES}
+    if unknown:
+        parser.error(f"there is no page {', '.join(sorted(unknown))}")
+    possible = [page for page in PAGES if options.authors or not page.is_of_authors]
+    wanted = [page for page in possible if page.name in options.names or not options.names]
+    for page in [] if options.list else wanted:
+        with Store(options.store) as store:
+            found = _run(page, store, options.authors, options.n_jobs)
+        TABLES.mkdir(exist_ok=True)
+        page.path.write_text(_text(page, found), encoding="utf-8")
+        write("reproducing.md", page_parts())
     if options.list:
         write("reproducing.md", page_parts())
 
