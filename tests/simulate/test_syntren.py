@@ -9,7 +9,7 @@ from grandag import datasets
 from grandag.graph import is_acyclic
 from grandag.parameters import ParameterError
 from grandag.simulate import draw_syntren
-from grandag.simulate.source_network import choose_genes, load_network
+from grandag.simulate.source_network import SourceNetwork, choose_genes, load_network
 from grandag.simulate.syntren import InputGene, RegulatedGene
 
 
@@ -49,6 +49,17 @@ def test_sub_networks(network, selection, rng):
         assert nx.is_weakly_connected(nx.DiGraph(adjacency))
         expected = {(i, j) for i in range(25) for j in range(25) if (genes[i], genes[j]) in edges}
         assert set(map(tuple, np.argwhere(adjacency).tolist())) == expected
+
+
+def test_the_next_gene_is_reached_by_the_square_root_of_the_new_neighbours(rng):
+    """Gene 0 has nine targets besides gene 1, and gene 1 has one: from both, the next is one of the nine in 3 of 4."""
+    edges = np.array([(0, 1), *((0, target) for target in range(2, 11)), (1, 11)])
+    network = SourceNetwork(tuple("abcdefghijkl"), *edges.T, np.full(len(edges), "+"))
+    third = [
+        genes[2] for genes in (choose_genes(network, 3, "neighbour", rng) for _ in range(6000)) if max(genes[:2]) == 1
+    ]
+    assert len(third) > 200
+    assert np.mean(np.array(third) < 11) == pytest.approx(0.75, abs=0.08)
 
 
 def test_cluster_addition_takes_whole_neighbourhoods(rng):
@@ -169,16 +180,18 @@ def test_defaults_and_units():
 
 
 def test_likeness_to_the_authors_sets(authors):
-    """Means of edges, roots and leaves over 60 draws within the range of the five files; same kind of shapes."""
+    """Edges, greatest degrees, roots and leaves within 2.5 standard errors of the five files; same kind of shapes."""
+
+    def facts(adjacency):
+        in_degrees, out_degrees = adjacency.sum(axis=0), adjacency.sum(axis=1)
+        ends = (in_degrees == 0).sum(), (out_degrees == 0).sum()
+        return adjacency.sum(), in_degrees.max(), out_degrees.max(), *ends
+
     files = [datasets.load_authors(authors, "syntren", k) for k in range(1, 6)]
     ours = [draw_syntren(random_state=seed) for seed in range(60)]
-    for count in (
-        lambda a: a.sum(),
-        lambda a: (~a.any(axis=0)).sum(),
-        lambda a: (~a.any(axis=1)).sum(),
-    ):
-        theirs = [count(dataset.adjacency) for dataset in files]
-        assert min(theirs) - 1 <= np.mean([count(scenario.adjacency) for scenario in ours]) <= max(theirs) + 1
+    theirs, drawn = (np.array([facts(one.adjacency) for one in sets]) for sets in (files, ours))
+    distance = (theirs.mean(axis=0) - drawn.mean(axis=0)) / (drawn.std(axis=0) / np.sqrt(len(files)))
+    assert np.abs(distance).max() < 2.5
     skewness = [np.median(np.concatenate([stats.skew(one.data.to_numpy()) for one in sets])) for sets in (files, ours)]
     assert abs(skewness[0] - skewness[1]) < 0.3
     maxima = [np.median(np.log(np.concatenate([one.data.max() for one in sets]))) for sets in (files, ours)]
