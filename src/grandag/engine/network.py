@@ -158,7 +158,7 @@ class Workspace(NamedTuple):
     slope: np.ndarray  # (2, widest layer, rows) derivatives of two neighbouring layers
     log_p: np.ndarray  # (rows,)
     all_units: np.ndarray  # 0, 1, 2 ...: the row list of a layer whose inputs are all active
-    counted: np.ndarray  # (1 + 2 outputs, rows) values, theta and its slope in the rows that count, side by side
+    counted: np.ndarray  # (2 + 2 outputs, rows) of the rows that count, side by side: number, value, theta, its slope
 
 
 def initialise(
@@ -258,7 +258,7 @@ def new_workspace(shape: Shape, n_rows: int, dtype: np.dtype) -> Workspace:
         slope=np.zeros((2, widest, width), dtype),
         log_p=np.zeros(width, dtype),
         all_units=np.arange(padded(widest + 1), dtype=np.int32),
-        counted=np.zeros((1 + 2 * shape.n_outputs, width), dtype),
+        counted=np.zeros((2 + 2 * shape.n_outputs, width), dtype),
     )
     workspace.batch[shape.n_columns] = 1
     workspace.units[:, 0] = 1

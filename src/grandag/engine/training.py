@@ -355,62 +355,78 @@ def load_batch(rows, chosen, batch):
 @compiled
 def fill_likelihood_gradient(networks, workspace, gradient, n_rows, j):
     """gradient = derivatives of sum_b log p_j over the rows that count; returns that sum, divided by all rows."""
-    shape, density = shape_of(networks, j), networks.sizes[j, DENSITY]
     outputs = forward(networks, workspace, j)
-    x = row_of(workspace.batch, networks.sizes[j, OWNER])
-    constants = constants_of(shape, row_of(networks.parameters, j))
-    log_density(density, x, outputs, constants, n_rows, workspace.log_p)
-    if networks.counts.shape[1] > 0:
-        fill_output_slope(networks, workspace, outputs, gradient, n_rows, j)
-        backward(networks, workspace, gradient, j)
-        return sum_counted(networks, workspace, workspace.log_p, n_rows, j) / n_rows
-    slope = layer_slope(workspace, 0, shape.n_outputs)
-    clear_columns(slope, n_rows)
-    log_density_slope(density, x, outputs, constants, n_rows, slope, constants_of(shape, gradient))
+    fill_output_slope(networks, workspace, outputs, gradient, n_rows, j)
     backward(networks, workspace, gradient, j)
-    return dot(workspace.log_p, row_of(workspace.batch, shape.n_columns)) / n_rows
-
-
-@compiled
-def fill_output_slope(networks, workspace, outputs, gradient, n_rows, j):
-    """Derivatives of sum_b log p_j by theta, 0 in rows that do not count, and by the constants, in the gradient.
-
-    The density sees the rows that count only, side by side.
-    """
-    shape, density = shape_of(networks, j), networks.sizes[j, DENSITY]
-    x = row_of(workspace.batch, networks.sizes[j, OWNER])
-    constants, constant_slope = constants_of(shape, row_of(networks.parameters, j)), constants_of(shape, gradient)
-    slope = layer_slope(workspace, 0, shape.n_outputs)
-    clear_columns(slope, n_rows)
-    if networks.counts.shape[1] == 0:
-        log_density_slope(density, x, outputs, constants, n_rows, slope, constant_slope)
-    else:
-        m, width = shape.n_outputs, workspace.counted.shape[1]
-        own, theta = row_of(workspace.counted, 0), view(workspace.counted, width, (m, width))
-        counted_slope = view(workspace.counted, (1 + m) * width, (m, width))
-        n = 0
-        for b in range(n_rows):
-            if is_counted(networks, workspace, j, b):
-                own[n] = x[b]
-                for c in range(m):
-                    theta[c, n] = outputs[c, b]
-                n += 1
-        clear_columns(counted_slope, n)
-        log_density_slope(density, own, theta, constants, n, counted_slope, constant_slope)
-        n = 0
-        for b in range(n_rows):
-            is_here = is_counted(networks, workspace, j, b)
-            for c in range(m):
-                slope[c, b] = counted_slope[c, n] if is_here else 0
-            n += is_here
+    return dot(workspace.log_p, row_of(workspace.batch, networks.shape.n_columns)) / n_rows
 
 
 @inlined
-def is_counted(networks, workspace, j, b):
-    """Does the b-th row of the batch count for network j? Its regime is in the last column of the table."""
-    if networks.counts.shape[1] == 0:
-        return True
-    return networks.counts[j, int(workspace.batch[networks.shape.n_columns - 1, b])]
+def fill_output_slope(networks, workspace, outputs, gradient, n_rows, j):
+    """Derivatives of sum_b log p_j by theta, 0 in rows that do not count, and by the constants, in the gradient.
+
+    `log_p` has the terms of the sum.
+    """
+    shape, density = shape_of(networks, j), networks.sizes[j, DENSITY]
+    x, log_p = row_of(workspace.batch, networks.sizes[j, OWNER]), workspace.log_p
+    constants, constant_slope = constants_of(shape, row_of(networks.parameters, j)), constants_of(shape, gradient)
+    slope = layer_slope(workspace, 0, shape.n_outputs)
+    if networks.counts.shape[1] > 0:
+        counted, counts = workspace.counted, row_of(networks.counts, j)
+        n = gather(counted, regimes_of(networks, workspace), counts, x, outputs, n_rows)
+        fill_counted_slope(density, counted, n, n_rows, constants, log_p, slope, constant_slope)
+    else:
+        log_density(density, x, outputs, constants, n_rows, log_p)
+        clear_columns(slope, n_rows)
+        log_density_slope(density, x, outputs, constants, n_rows, slope, constant_slope)
+
+
+@compiled
+def fill_counted_slope(density, counted, n, n_rows, constants, log_p, slope, constant_slope):
+    """The same for the n rows that count: the density sees them only, side by side, as `gather` left them."""
+    m, width = slope.shape[0], counted.shape[1]
+    own, theta = row_of(counted, 1), view(counted, 2 * width, (m, width))
+    counted_slope = view(counted, (2 + m) * width, (m, width))
+    log_density(density, own, theta, constants, n, log_p)
+    for b in range(n, n_rows):
+        log_p[b] = 0
+    clear_columns(counted_slope, n)
+    log_density_slope(density, own, theta, constants, n, counted_slope, constant_slope)
+    scatter_rows(slope, counted_slope, row_of(counted, 0), n)
+
+
+@inlined
+def regimes_of(networks, workspace):
+    """The number of the regime of each row of the batch, in the last column of the table."""
+    return row_of(workspace.batch, networks.shape.n_columns - 1)
+
+
+@compiled
+def gather(counted, regimes, counts, x, outputs, n_rows):
+    """Fill `counted` with the numbers of the rows whose regime counts, their x and theta; how many they are.
+
+    Every row's number is written, and overwritten by the next one if the row does not count: a branch would be
+    mispredicted. Unsigned indices need no check for negative ones.
+    """
+    n = np.uintp(0)
+    for b in range(n_rows):
+        counted[0, n] = b
+        n += np.uintp(counts[np.uint32(regimes[b])])
+    for k in range(n):
+        counted[1, k] = x[np.uint32(counted[0, k])]
+    for c in range(outputs.shape[0]):
+        for k in range(n):
+            counted[2 + c, k] = outputs[c, np.uint32(counted[0, k])]
+    return np.intp(n)
+
+
+@compiled
+def scatter_rows(slope, counted_slope, numbers, n):
+    """slope[:, numbers] = counted_slope, 0 elsewhere."""
+    clear_columns(slope, 0)
+    for c in range(slope.shape[0]):
+        for k in range(n):
+            slope[c, np.uint32(numbers[k])] = counted_slope[c, k]
 
 
 @compiled
@@ -418,9 +434,9 @@ def sum_counted(networks, workspace, values, n_rows, j):
     """The sum over the rows that count for network j; what is behind the rows of the batch is 0."""
     if networks.counts.shape[1] == 0:
         return float(dot(values, row_of(workspace.batch, networks.shape.n_columns)))
-    total = 0.0
+    counts, regimes, total = row_of(networks.counts, j), regimes_of(networks, workspace), 0.0
     for b in range(n_rows):
-        if is_counted(networks, workspace, j, b):
+        if counts[int(regimes[b])]:
             total += values[b]
     return total
 
@@ -665,6 +681,8 @@ def sum_of_changes(networks, workspace, rows, start, n, indicators, j, p, first)
     """
     column, n_labels = networks.reads[j, first], networks.sizes[networks.inputs[j, p], COLUMNS_OF]
     own, other, total = np.zeros_like(workspace.log_p), np.zeros_like(workspace.log_p), 0.0
+    has_regimes = networks.counts.shape[1] > 0
+    counts, regimes = row_of(networks.counts, j), regimes_of(networks, workspace)
     fill_log_density(networks, workspace, n, j, own)
     for label in range(n_labels):
         if indicators.share[column + label] == 0:
@@ -675,7 +693,7 @@ def sum_of_changes(networks, workspace, rows, start, n, indicators, j, p, first)
         fill_log_density(networks, workspace, n, j, other)
         change = 0.0
         for b in range(n):
-            if is_counted(networks, workspace, j, b):
+            if not has_regimes or counts[int(regimes[b])]:
                 change += abs(other[b] - own[b])
         total += indicators.share[column + label] * change
     for k in range(n_labels):
