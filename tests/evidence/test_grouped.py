@@ -91,6 +91,36 @@ def test_one_group_is_the_rows_that_are_free(changed):
     np.testing.assert_array_equal(one.adjacency, other.adjacency)
 
 
+def test_a_small_group_is_fitted_anew_to_see_what_it_loses():
+    """A fit that follows a few rows closely loses nats by the hundred if a parent is taken out and nothing refitted."""
+    few = np.random.default_rng(6).normal(size=(20, 6))
+    few[:, 5] += np.sin(2 * few[:, 0])
+    many = np.random.default_rng(1).normal(size=(300, 6))
+    many[:, 5] = many[:, :5].sum(axis=1) + 0.3 * many[:, 5]
+    groups = np.ones((2, 320, 6), dtype=bool)
+    groups[0, 300:, 5] = groups[1, :300, 5] = groups[1, :, :5] = False
+    scores, parents = scores_of(np.concatenate([many, few]), groups), (0, 1, 2, 3, 4)
+    large, small = scores.groups[5]
+    assert (small.n_rows_of(5), scores.n_rows_of(5)) == (20, 320)
+    dropped = (max(parents, key=lambda parent: small.loss(5, parents, (parent,))),)
+    fewer = tuple(parent for parent in parents if parent not in dropped)
+    exactly = small.full(5, parents) - small.full(5, fewer, parents)
+    assert small.loss(5, parents, dropped) > exactly + 100
+    assert scores.loss(5, parents, dropped) == pytest.approx(large.loss(5, parents, dropped) + exactly)
+    few_loss = large.scale_of(5) * large.few_loss(5, parents, dropped) + exactly
+    assert scores.scale * scores.few_loss(5, parents, dropped) == pytest.approx(few_loss)
+
+
+def test_every_regression_pays_for_an_edge(changed):
+    values, groups = changed
+    scores = scores_of(values, groups)
+    assert scores.edge_cost(0) == scores.cost_per_edge and scores.edge_cost(1) == 2 * scores.cost_per_edge
+    assert scores.score(1, (0,)) == scores.full(1, (0,)) - 2 * scores.cost_per_edge
+    edge = np.array([[0, 1], [0, 0]], dtype=bool)
+    judged = evaluate(values, edge, are_free=groups)
+    assert judged.score == pytest.approx(judged.evidence - 2 * scores.cost_per_edge)
+
+
 def test_labels_are_scored_on_their_own_rows(rng):
     x = rng.normal(size=300)
     label = (rng.random(300) < 1 / (1 + np.exp(-3 * x))).astype(float)

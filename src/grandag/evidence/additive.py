@@ -129,6 +129,10 @@ class AdditiveScores(Scores):
         """What a fit on all rows has taken, on average."""
         return self._all.work / max(self._all.n_fits, 1)
 
+    def n_rows_of(self, child: int) -> int:
+        """All of them, for every child."""
+        return self._all.n_rows
+
     def few(self, child: int, parents: Parents, near: Parents = ()) -> float:
         """Log density of few rows."""
         return self._value(self._few, child, parents)

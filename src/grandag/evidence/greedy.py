@@ -130,7 +130,7 @@ def _hope(scores: Scores, promise: np.ndarray, parents: list[Parents], i: int, j
 def _hardly_missed(scores: Scores, knowledge: Knowledge, child: int, parents: Parents) -> list[int]:
     """Parents whose removal Wald's test does not clearly speak against."""
     optional = (i for i in parents if not knowledge.required[i, child])
-    return [i for i in optional if scores.loss(child, parents, (i,)) - scores.cost_per_edge < _SLACK]
+    return [i for i in optional if scores.loss(child, parents, (i,)) - scores.edge_cost(child) < _SLACK]
 
 
 def _may_turn(knowledge: Knowledge, order: Order, parents: list[Parents], i: int, j: int) -> bool:

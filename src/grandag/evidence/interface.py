@@ -29,7 +29,7 @@ class Scores(ABC):
     """Local scores of one table in nats; `near` are always parents whose fit is a good start."""
 
     def __init__(self, n_variables: int, cost_per_edge: float | None, n_threads: int) -> None:
-        """By default, an edge costs 1 + 1.3 log d."""
+        """By default, an edge costs 1 + 1.3 log d in each regression."""
         self.n_variables, self.n_threads = n_variables, n_threads
         by_size = 1 + 1.3 * float(np.log(n_variables))
         self.cost_per_edge = by_size if cost_per_edge is None else cost_per_edge
@@ -84,13 +84,21 @@ class Scores(ABC):
     def may_hide(self, child: int, parents: Parents) -> bool:
         """Whether a child may have further parents that do not show one by one."""
 
+    @abstractmethod
+    def n_rows_of(self, child: int) -> int:
+        """How many rows a child is scored on."""
+
     def scale_of(self, child: int) -> float:
         """How many times the few rows of a child are contained in all of its rows."""
         return self.scale
 
+    def edge_cost(self, child: int) -> float:
+        """Nats that an edge to this child has to be worth."""
+        return self.cost_per_edge
+
     def score(self, child: int, parents: Parents, near: Parents = ()) -> float:
         """Log density of all rows, minus the cost of the edges."""
-        return self.full(child, parents, near) - self.cost_per_edge * len(parents)
+        return self.full(child, parents, near) - self.edge_cost(child) * len(parents)
 
     def each(
         self,

@@ -140,7 +140,7 @@ def _most_gained(scores: Scores, parents: Parents, child: int, new: Parents, lea
     Where that is less than the `least` that matters, -inf.
     """
     n_fewer = len(set(parents) - set(new)) - (not set(new) <= set(parents))
-    saved = scores.cost_per_edge * n_fewer
+    saved = scores.edge_cost(child) * n_fewer
     return scores.scale * scores.few_gain(child, new, parents, (least - saved) / scores.scale) + saved
 
 

@@ -234,7 +234,7 @@ class _Table:
         return Refined(
             adjacency,
             evidence,
-            evidence - self.scores.cost_per_edge * int(adjacency.sum()),
+            evidence - sum(self.scores.edge_cost(j) * len(parents) for j, parents in enumerate(found.parents)),
             edge_evidence,
             self._log_parameters(found.parents),
             tuple(map(self._outside, found.moves)),

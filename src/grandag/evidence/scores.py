@@ -88,6 +88,10 @@ class LocalScores(Scores):
         """What a fit on all rows takes."""
         return self.n_blocks * _work(self._whole.n_rows / self.n_blocks)
 
+    def n_rows_of(self, child: int) -> int:
+        """How many rows a child is scored on."""
+        return self._samples[child].n_rows
+
     def scale_of(self, child: int) -> float:
         """How many times the few rows of a child are contained in all of its rows."""
         return self._samples[child].n_rows / self._samples[child].n_few

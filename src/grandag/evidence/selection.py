@@ -61,7 +61,7 @@ def eliminate(scores: Scores, child: int, parents: Parents, required: frozenset[
     least = tuple(parent for parent in parents if parent in required)
     scores.full(child, parents, near)
     settled = set(required)
-    while scores.full(child, parents) > scores.full(child, least, parents) + scores.cost_per_edge:
+    while scores.full(child, parents) > scores.full(child, least, parents) + scores.edge_cost(child):
         fewer = _without_idle(scores, child, parents, settled)
         if fewer == parents:
             fewer = _without_weakest(scores, child, parents, settled)
@@ -85,9 +85,9 @@ def loss(scores: Scores, child: int, parents: Parents, parent: int) -> float:
 def _without_idle(scores: Scores, child: int, parents: Parents, settled: set[int]) -> Parents:
     """Parents without as many of those that few rows find idle as may go together: all, half of them, a quarter …"""
     losses = {parent: scores.few_loss(child, parents, (parent,)) for parent in parents if parent not in settled}
-    idle = [i for i in sorted(losses, key=lambda i: losses[i]) if scores.scale * losses[i] < scores.cost_per_edge]
+    idle = [i for i in sorted(losses, key=lambda i: losses[i]) if scores.scale * losses[i] < scores.edge_cost(child)]
     while len(idle) > 1:
-        if scores.loss(child, parents, tuple(idle)) < scores.cost_per_edge * max(1.0, _IDLE_SHARE * len(idle)):
+        if scores.loss(child, parents, tuple(idle)) < scores.edge_cost(child) * max(1.0, _IDLE_SHARE * len(idle)):
             return tuple(parent for parent in parents if parent not in idle)
         idle = idle[: len(idle) // 2]
     return parents
@@ -101,7 +101,7 @@ def _without_weakest(scores: Scores, child: int, parents: Parents, settled: set[
         losses = {parent: scores.loss(child, parents, (parent,)) for parent in some}
         for parent in sorted((i for i in some if losses[i] < _CLOSE), key=lambda i: losses[i]):
             fewer = tuple(other for other in parents if other != parent)
-            if scores.full(child, parents) - scores.full(child, fewer, parents) < scores.cost_per_edge:
+            if scores.full(child, parents) - scores.full(child, fewer, parents) < scores.edge_cost(child):
                 return fewer
             settled.add(parent)
     return parents
@@ -111,7 +111,7 @@ def _in_vain(scores: Scores, child: int, parents: Parents, required: frozenset[i
     """Whether all of these parents together are not worth a single edge more than the fewer near them."""
     if not required.intersection(parents) <= set(near) < set(parents):
         return False
-    return not scores.reaches(child, parents, near, scores.cost_per_edge)
+    return not scores.reaches(child, parents, near, scores.edge_cost(child))
 
 
 def hides_more(scores: Scores, child: int, parents: Parents, found: Parents) -> bool:
@@ -119,7 +119,7 @@ def hides_more(scores: Scores, child: int, parents: Parents, found: Parents) -> 
 
     Their evidence may creep up for long: the fit is given up only if it is not worth a single edge.
     """
-    cost = scores.cost_per_edge
+    cost = scores.edge_cost(child)
     if not scores.reaches(child, parents, found, cost):
         return False
     return scores.full(child, parents) - scores.full(child, found) >= _HIDDEN_WORTH * cost
@@ -136,7 +136,7 @@ def _first(scores: Scores, child: int, parents: Parents, fewer: Parents) -> tupl
     if not hides_more(scores, child, parents, fewer):
         return fewer, ()
     worth = scores.full(child, parents) - scores.full(child, fewer)
-    return (parents, ()) if worth > _WORTH_SHARE * n_more * scores.cost_per_edge else (fewer, parents)
+    return (parents, ()) if worth > _WORTH_SHARE * n_more * scores.edge_cost(child) else (fewer, parents)
 
 
 def _thin(scores: Scores, child: int, parents: Parents, required: frozenset[int], near: Parents) -> Parents:

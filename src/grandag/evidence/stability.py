@@ -88,9 +88,9 @@ def _votes(scores: Scores, adjacency: np.ndarray, may_turn: np.ndarray) -> np.nd
         fewer = tuple(parent for parent in parents[j] if parent != i)
         more = tuple(sorted((*parents[i], j)))
         gained = 0.0
-        if may_turn[i, j] and scores.reaches(i, more, parents[i], scores.cost_per_edge):
+        if may_turn[i, j] and scores.reaches(i, more, parents[i], scores.edge_cost(i)):
             gained = scores.score(i, more) - scores.score(i, parents[i])
-        return not scores.reaches(j, fewer, parents[j], _ROUNDING - scores.cost_per_edge - gained)
+        return not scores.reaches(j, fewer, parents[j], _ROUNDING - scores.edge_cost(j) - gained)
 
     found = np.zeros_like(adjacency)
     for j, kept in enumerate(scores.each(lambda j: [keeps(i, j) for i in parents[j]], range(len(parents)))):
