@@ -111,14 +111,14 @@ def test_a_small_group_is_fitted_anew_to_see_what_it_loses():
     assert scores.scale * scores.few_loss(5, parents, dropped) == pytest.approx(few_loss)
 
 
-def test_every_regression_pays_for_an_edge(changed):
+def test_an_edge_costs_half_as_much_again_for_a_further_regression(changed):
     values, groups = changed
     scores = scores_of(values, groups)
-    assert scores.edge_cost(0) == scores.cost_per_edge and scores.edge_cost(1) == 2 * scores.cost_per_edge
-    assert scores.score(1, (0,)) == scores.full(1, (0,)) - 2 * scores.cost_per_edge
+    assert scores.edge_cost(0) == scores.cost_per_edge and scores.edge_cost(1) == 1.5 * scores.cost_per_edge
+    assert scores.score(1, (0,)) == scores.full(1, (0,)) - 1.5 * scores.cost_per_edge
     edge = np.array([[0, 1], [0, 0]], dtype=bool)
     judged = evaluate(values, edge, are_free=groups)
-    assert judged.score == pytest.approx(judged.evidence - 2 * scores.cost_per_edge)
+    assert judged.score == pytest.approx(judged.evidence - 1.5 * scores.cost_per_edge)
 
 
 def test_labels_are_scored_on_their_own_rows(rng):

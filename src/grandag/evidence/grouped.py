@@ -2,9 +2,9 @@
 
     log p(x_j | x_P) = sum_g log p(x_j^g | x_P^g)
 
-A group g of rows has a regression of its own. Under perfect interventions on j there is one group, the rows that leave
-j alone; under imperfect ones there is another for each regime that targets j. In small groups, and in those in which
-the variable does not vary, it has no score.
+A group g of rows has a regression of its own, and an edge costs half as much again for each further one. Under perfect
+interventions on j there is one group, the rows that leave j alone; under imperfect ones there is another for each
+regime that targets j. In small groups, and in those in which the variable does not vary, it has no score.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ __all__ = ["GroupedScores", "make_scores"]
 
 _FEWEST_ROWS = 10
 """Of a group."""
+_FURTHER_COST = 0.5
+"""Of an edge, in each group of rows but one."""
 _FITTED_ANEW = 100
 """Up to so many rows of a group are fitted anew to see what they lose without a parent."""
 
@@ -51,8 +53,8 @@ class GroupedScores(Scores):
         return sum(scores.n_rows_of(child) for scores in self.groups[child])
 
     def edge_cost(self, child: int) -> float:
-        """Every regression pays for the edge: each fits a length scale to it, and may gain by chance."""
-        return self.cost_per_edge * len(self.groups[child])
+        """Every further regression adds to the price: it fits a length scale of its own, and may gain by chance."""
+        return self.cost_per_edge * (1 + _FURTHER_COST * (len(self.groups[child]) - 1))
 
     def few(self, child: int, parents: Parents, near: Parents = ()) -> float:
         """Log density of few rows of each group, as many times as makes its share of `scale`."""

@@ -29,7 +29,7 @@ class Scores(ABC):
     """Local scores of one table in nats; `near` are always parents whose fit is a good start."""
 
     def __init__(self, n_variables: int, cost_per_edge: float | None, n_threads: int) -> None:
-        """By default, an edge costs 1 + 1.3 log d in each regression."""
+        """By default, an edge costs 1 + 1.3 log d."""
         self.n_variables, self.n_threads = n_variables, n_threads
         by_size = 1 + 1.3 * float(np.log(n_variables))
         self.cost_per_edge = by_size if cost_per_edge is None else cost_per_edge
